@@ -45,6 +45,7 @@ import { routeDefaults } from './plugins/route-defaults.ts';
 import { requireScopes } from './plugins/scope.ts';
 import { requireSession } from './plugins/session.ts';
 import { limitBodyTime } from './plugins/sockets.ts';
+import { publisherOfPushes } from './publishing/pushes.ts';
 import { resourceRoutes } from './resources.ts';
 import { overlayRoutes, requireReview } from './review-links/overlay.ts';
 import { reviewPages } from './review-links/pages.ts';
@@ -77,7 +78,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
 async function otherRoutes(app: Api, deps: Deps, operations: () => Operation[]): Promise<void> {
   await app.register(async function git(scope: Api) {
     limitClients(scope, deps, 'git');
-    gitRoutes(scope, deps);
+    gitRoutes(scope, deps, { publish: publisherOfPushes(deps) });
   });
 
   await app.register(async function browser(scope: Api) {

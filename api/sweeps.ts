@@ -1,12 +1,13 @@
 /** Deletes expired rows of the API, and completes what a killed process left. All processes do this; concurrent runs are safe. */
 
 import { sweepQuotas } from '#db/accounts/daily-quota.ts';
-import { completeAbandonedPushes } from '#git/accepted-pushes.ts';
+import { completeAbandonedPushes, publishPushes } from '#git/accepted-pushes.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepDone } from './inbox/done.ts';
 import { sweepInboxNews } from './inbox/poller.ts';
+import { publisherOfPushes } from './publishing/pushes.ts';
 import { sweepUploadStreams } from './source/upload-stream.ts';
 
 const everyMs = 10 * minuteMs;
@@ -22,7 +23,7 @@ export function startSweeping(deps: Deps): () => void {
   return () => clearInterval(timer);
 }
 
-export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock' | 'repositories'>): Promise<void> {
+export async function sweep(deps: Deps): Promise<void> {
   await sweepUploadStreams(deps);
   await sweepIdempotencyKeys(deps);
   await sweepQuotas(deps.em(), deps.clock);
@@ -30,5 +31,7 @@ export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock' | 'reposi
   await sweepDone(deps.em(), deps.clock.now());
   await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
-  if (deps.repositories) await completeAbandonedPushes(deps.em(), deps.clock, deps.repositories);
+  if (!deps.repositories) return;
+  await completeAbandonedPushes(deps.em(), deps.clock, deps.repositories);
+  await publishPushes(deps.em(), publisherOfPushes(deps));
 }

@@ -69,6 +69,7 @@ import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-aga
 import { Renderings } from './migrations/2026-11-27-eyes-renderings.ts';
 import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
 import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
+import { PublishedPushes } from './migrations/2026-11-27-published-pushes.ts';
 import { SendersMovesCopies } from './migrations/2026-11-27-senders-moves-copies.ts';
 
 /**
@@ -147,4 +148,5 @@ export const migrationsList = [
   { name: '2026-11-27-feedback-answers', class: FeedbackAnswers },
   { name: '2026-11-27-comments-author-names', class: CommentAuthorNames },
   { name: '2026-11-27-eyes-renderings', class: Renderings },
+  { name: '2026-11-27-published-pushes', class: PublishedPushes },
 ];

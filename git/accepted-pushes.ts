@@ -1,6 +1,6 @@
 /**
  * The history of pushes. git moves the branches, outside every database transaction: each branch has a row from before it moves
- * until the history has its entry. The id of a row is the push and the branch; git writes the id of the push into the
+ * until the history has its entry, and until it is published if it may be. The id of a row is the push and the branch; git writes the id of the push into the
  * reflog. The rows of a process that was killed in between are completed by the next sweep.
  */
 import { textArray } from '#db/arrays.ts';
@@ -24,6 +24,7 @@ type Row = {
   to_commit: string;
   account_id: string;
   via_name: string | null;
+  may_publish: boolean;
 };
 
 /** git has ended long before, also where the process that started it was killed. */
@@ -35,15 +36,16 @@ export async function addAcceptedPush(
   clock: Clock,
   { accountId, via }: ActedBy,
   { siteId, repository }: Address,
-  { pushId, updates }: { pushId: string; updates: readonly RefUpdate[] },
+  { pushId, updates, mayPublish }: { pushId: string; updates: readonly RefUpdate[]; mayPublish: boolean },
 ): Promise<string[]> {
-  const columns = 'id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id, via_name';
+  const columns =
+    'id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id, via_name, may_publish';
   const rows = updates.flatMap(({ ref, from, to }) => {
     const branch = ref.replace(/^refs\/heads\//, '');
     const at = clock.now();
     return to === null
       ? []
-      : [[`${pushId} ${branch}`, at, siteId, repository, branch, from, to, accountId, via?.name ?? null]];
+      : [[`${pushId} ${branch}`, at, siteId, repository, branch, from, to, accountId, via?.name ?? null, mayPublish]];
   });
   if (rows.length === 0) return [];
   const values = rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
@@ -88,7 +90,7 @@ export async function completeAbandonedPushes(
     const last = await em.transactional(async (tx) => {
       // Locked rows are those of a push that is running.
       const [row] = await tx.execute<Row[]>(
-        `select * from accepted_push where id > ? and (?::text is null or site_id = ?)
+        `select * from accepted_push where id > ? and not recorded and (?::text is null or site_id = ?)
          order by id limit 1 for update skip locked`,
         [after, siteId ?? null, siteId ?? null],
       );
@@ -120,7 +122,9 @@ function wasPushed(
 }
 
 async function complete(tx: EntityManager, row: Row, isMoved: boolean): Promise<void> {
-  await tx.execute('delete from accepted_push where id = ?', [row.id]);
+  const isToPublish = isMoved && row.may_publish && row.branch === 'main';
+  const done = isToPublish ? 'update accepted_push set recorded = true' : 'delete from accepted_push';
+  await tx.execute(`${done} where id = ?`, [row.id]);
   const site = isMoved ? await tx.findOne(Site, { id: row.site_id }) : null;
   if (!site) return;
   const { repository, branch, from_commit: from, to_commit: to } = row;
@@ -130,4 +134,32 @@ async function complete(tx: EntityManager, row: Row, isMoved: boolean): Promise<
     subject: { id: site.id, name: repository },
     detail: { branch, from, to },
   });
+}
+
+/** A push to main that the history has. `deploymentId` is the same however often this push is published. */
+export type RecordedPush = Pick<Row, 'repository'> & {
+  deploymentId: string;
+  siteId: string;
+  accountId: string;
+  viaName: string | null;
+};
+
+/** Publishes a push if its site does so. False: later again. */
+export type PublishPush = (push: RecordedPush) => Promise<boolean>;
+
+/** Publishes the recorded pushes that may be published: of one site, or of all. A push whose publish was interrupted comes again. */
+export async function publishPushes(em: EntityManager, publish: PublishPush, siteId?: string): Promise<void> {
+  const failures: unknown[] = [];
+  const rows = await em.execute<Row[]>(
+    'select * from accepted_push where recorded and (?::text is null or site_id = ?) order by id limit 500',
+    [siteId ?? null, siteId ?? null],
+  );
+  for (const { id, site_id, repository, account_id: accountId, via_name: viaName } of rows) {
+    const deploymentId = id.replace(/^hist_(\S+) .*$/, 'dep_$1');
+    const isDone = await publish({ deploymentId, siteId: site_id, repository, accountId, viaName }).catch(
+      (error: unknown) => void failures.push(error),
+    );
+    if (isDone) await em.execute('delete from accepted_push where id = ?', [id]);
+  }
+  if (failures.length > 0) throw failures[0];
 }

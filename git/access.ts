@@ -63,7 +63,8 @@ function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 
-export type Granted = { site: Site; by: Role; actor: ActedBy };
+/** `mayPublish`: whether a push may be published. */
+export type Granted = { site: Site; by: Role; actor: ActedBy; mayPublish: boolean };
 
 /**
  * Throws a GitRefusal unless the header's credential grants this access to this repository now. Returns the site, the
@@ -95,6 +96,7 @@ export async function requireAccess(
     site,
     by: roleOn(site, credential.account.id),
     actor: { accountId: credential.account.id, via: { kind: 'git', name: credential.makerName ?? null } },
+    mayPublish: credential.publish,
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
@@ -125,6 +127,8 @@ type Holding = {
   /** Runs in the transaction that holds the credential: `begin` before the answer, `end` after `over`. */
   begin: (tx: EntityManager) => Promise<void>;
   end: (tx: EntityManager) => Promise<void>;
+  /** Called when the transaction is committed. */
+  ended: () => Promise<void>;
   /** Called when the transaction has failed after the answer, for example because its connection was lost. */
   failed: (error: unknown) => Promise<void>;
 };
@@ -137,7 +141,7 @@ export async function holdAccess(
   em: EntityManager,
   authorization: string | undefined,
   access: (em: EntityManager) => Promise<Granted>,
-  { over, begin, end, failed }: Holding,
+  { over, begin, end, ended: committed, failed }: Holding,
 ): Promise<void> {
   const { username } = parseBasic(authorization);
   const held = Promise.withResolvers<void>();
@@ -154,7 +158,7 @@ export async function holdAccess(
   holding.catch(held.reject);
   await held.promise;
   // git moves the branches whatever happens to this transaction.
-  void holding.catch(async (error: unknown) => {
+  void holding.then(committed, async (error: unknown) => {
     await ended;
     await failed(error);
   });

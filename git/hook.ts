@@ -2,9 +2,11 @@
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { type BuildSettings, looksLikeKey, settingsFile } from '#providers/build-settings.ts';
 import { printable } from '#providers/paths.ts';
 import { hooksDir } from '#providers/repositories/git.ts';
-import { renderCalls } from '#rules/calls/calls.ts';
+import { call, renderCalls } from '#rules/calls/calls.ts';
+import type { Address } from './access.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Violation } from './rules.ts';
 
@@ -65,6 +67,31 @@ export function refusalLines(verdicts: readonly Violation[]): string[] {
     .flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${renderCalls(verdict.remedy, 'http')}`]);
   const more = verdicts.length - linesMax;
   return ['', 'Refused. Nothing has changed.', ...shown, ...(more > 0 ? [`  … and ${more} more.`] : []), ''];
+}
+
+/** Tags are reported as pushed and not stored: a client may push them with its branches without being asked. */
+export function tagLines(tags: readonly string[]): string[] {
+  if (tags.length === 0) return [];
+  return ['', `Ignored: sites have no tags (${tags.length} in this push).`, ''];
+}
+
+/** A warning for each public variable that looks like a key. */
+export function keyLines({ env }: BuildSettings): string[] {
+  const names = Object.entries(env).flatMap(([name, value]) => (looksLikeKey(value) ? [name] : []));
+  if (names.length === 0) return [];
+  const what = `Warning: ${settingsFile} has values that look like secret keys: ${names.join(', ')}.`;
+  return ['', what, 'Every visitor can read them. If they are secret, replace the keys where they come from.', ''];
+}
+
+/** What becomes of a push to main of a site that publishes on push. */
+export function publishLines({ siteId }: Address, mayPublish: boolean): string[] {
+  const lines = mayPublish
+    ? ['Publishing, as publish_on_push says.', `To follow it: ${call('deployment.list', { id: siteId })}`]
+    : [
+        'Not published, although publish_on_push is set: this password may not publish.',
+        `Create one that may: ${call('source.credential', { id: siteId })} with "publish": true.`,
+      ];
+  return ['', ...lines.map((line) => renderCalls(line, 'http')), ''];
 }
 
 const photosMax = 5;

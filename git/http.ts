@@ -1,15 +1,16 @@
 /** The sites' repositories over HTTP: git's smart protocol (gitprotocol-http(5)) under `/git/`. */
 import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EntityManager } from '#db/orm.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { sweepRepository } from '#providers/repositories/leftovers.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import { planLimitsOf } from '#rules/plan-limits.ts';
 import { type AccountSlotLimits, type AccountSlots, createAccountSlots } from '#runtime/account-slots.ts';
 import { AppError } from '#runtime/errors.ts';
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
+import type { PublishPush } from './accepted-pushes.ts';
 import {
   GitRefusal,
   isStillGranted,
@@ -21,10 +22,12 @@ import {
   tooManyRunning,
 } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
+import { nameBranches } from './branches.ts';
 import { holdPush } from './hold-push.ts';
 import { assertHookRuns } from './hook.ts';
 import { refusalResponse } from './pkt-line.ts';
 import { type GitDeps, type GitRequest, type PushContext, pushOf } from './receive.ts';
+import { bodyOf, parseProtocol, parseService } from './request.ts';
 import { readPlatformFiles } from './rules.ts';
 import { drain, type GitWork, type Service, serveGit } from './serve.ts';
 import type { GitTimeouts } from './timers.ts';
@@ -68,7 +71,8 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         { exposeHeadRoute: false, config: { operation: 'git.refs' } },
         async (request, reply) => {
           const service = parseService(request.query.service);
-          const { place, owner } = await open(deps, request, service);
+          const { place, owner, address } = await open(deps, request, service);
+          if (service === 'git-receive-pack') await nameBranches(deps.repositories as Repositories, address);
           const release = await slots.acquire(owner);
           return advertise(place, service, parseProtocol(request), reply).finally(release);
         },
@@ -89,7 +93,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { owner, ...opened } = await open(deps, request, 'git-receive-pack');
+        const { owner, ...opened } = await open(deps, request, 'git-receive-pack', options.publish);
         await sweepRepository(opened.place.dir);
         const work = { ...pushWork, ...options.work };
         const push = pushOf(deps, { ...opened, platform, body: bodyOf(request), times, work });
@@ -101,28 +105,26 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
 }
 
 export type GitOptions = {
+  /** Without it, no push is published. */
+  publish?: PublishPush;
   timeouts?: Partial<GitTimeouts>;
   work?: Partial<GitWork>;
   concurrency?: Partial<AccountSlotLimits>;
 };
 type Named = { Params: { name: string } };
 
-function parseService(service: unknown): Service {
-  if (service === 'git-upload-pack' || service === 'git-receive-pack') return service;
-  throw new GitRefusal(403, 'This server only supports the smart HTTP protocol. Use git 1.6.6 or later.');
-}
-
-/** Only a valid version is passed on: the header comes from the client and becomes an environment variable of git. */
-function parseProtocol(request: FastifyRequest): string | undefined {
-  const header = request.headers['git-protocol'];
-  return typeof header === 'string' && /^version=[12]$/.test(header) ? header : undefined;
-}
-
 /** `owner` is the account of the site, which slots are shared by. */
-type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold' | 'isFirst'> & { owner: string };
+type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold' | 'isFirst' | 'mayPublish'> & {
+  owner: string;
+};
 
 /** The repository at this address. Throws a GitRefusal if the caller may not use the service on it. */
-async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Service): Promise<Opened> {
+async function open(
+  deps: GitDeps,
+  request: FastifyRequest<Named>,
+  service: Service,
+  publish?: PublishPush,
+): Promise<Opened> {
   const { repositories } = deps;
   if (!repositories) throw new GitRefusal(503, 'This installation has no git repositories.');
   const address = parseAddress(request.params.name);
@@ -130,7 +132,7 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
   const { authorization } = request.headers;
   const accessIn = (em: EntityManager) => requireAccess(em, deps.clock.now(), authorization, address, wanted);
   const access = () => accessIn(deps.em());
-  const { site, by, actor } = await access();
+  const { site, by, actor, mayPublish } = await access();
   await recordUse(deps.em(), deps.clock.now(), authorization);
   if (!(await repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = repositories.place(address.siteId, address.repository);
@@ -141,7 +143,8 @@ async function open(deps: GitDeps, request: FastifyRequest<Named>, service: Serv
     owner: site.account.id,
     address,
     access,
-    hold: (push) => holdPush(deps, request, { address, actor, accessIn, ...push }),
+    mayPublish,
+    hold: (push) => holdPush(deps, request, { address, actor, mayPublish, accessIn, publish, ...push }),
     planLimits: planLimitsOf(deps.config, site, deps.clock.now(), by),
   };
 }
@@ -158,21 +161,6 @@ async function advertise(place: Place, service: Service, protocol: string | unde
     throw raw.destroyed ? new GitRefusal(400, 'The client disconnected.') : error;
   });
   return neverCached(reply).type(`application/x-${service}-advertisement`).send(advertisement);
-}
-
-function bodyOf(request: FastifyRequest): Readable {
-  const payload = request.body;
-  if (!(payload instanceof Readable)) throw new GitRefusal(400, 'The request has no body.');
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  // The client may disconnect before the body is read.
-  payload.on('error', () => {});
-  if (encoding === 'identity') return payload;
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    throw new GitRefusal(400, 'The request body has an unsupported content encoding.');
-  }
-  const gunzip = createGunzip().on('error', () => {});
-  payload.on('error', (error) => gunzip.destroy(error)).on('aborted', () => gunzip.destroy(new Error('aborted')));
-  return payload.pipe(gunzip);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Validates a push while its objects are still in quarantine: a refused push never enters the repository. */
+import { settingsFile } from '#providers/build-settings.ts';
 import { isHarmful } from '#providers/paths.ts';
 import type { Place } from '#providers/repositories/git.ts';
 import { type ObjectReader, OversizedObject, openObjects } from '#providers/repositories/object-reader.ts';
@@ -23,24 +24,30 @@ import {
 /** The update of one branch, from one commit to another; null if it does not exist before or after. */
 export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
+/** `freeSlot`: a preview slot without a branch, for the message about a branch that no slot has. */
+export type PushRules = Rules & { freeSlot?: number | undefined };
+
 type Tip = { ref: string; from: string | null; to: string };
 
-/** A push is accepted if it has no violations. `located` has the paths of photos that say where they were taken. */
-export type CheckedPush = { violations: Violation[]; located: string[] };
+/** A push is accepted if it has no violations. `located` has the paths of photos that say where they were taken; `hasNewSettings`: it changes `frontage.toml`. */
+export type CheckedPush = { violations: Violation[]; located: string[]; hasNewSettings?: boolean };
 
 /**
  * Finds all violations of a push. `main` is the tip that a new branch is compared with. The objects in the quarantine, if
  * there is one, may decompress to at most `inflatedBytesMax` bytes.
  */
 export async function checkPush(
-  rules: Rules,
+  rules: PushRules,
   place: Place,
   updates: readonly RefUpdate[],
   main: string | null,
   inflatedBytesMax = Number.POSITIVE_INFINITY,
 ): Promise<CheckedPush> {
+  const twice = updates.filter(({ ref }, index) => updates.findIndex((other) => other.ref === ref) !== index);
   const refs = updates.map((update) => checkRef(rules, update)).filter((verdict) => verdict !== undefined);
   if (refs.length > 0) return refused(refs);
+  if (twice.length > 0)
+    return refused(twice.map(({ ref }) => refuse(ref, 'is pushed under two names', 'Push one of them.')));
   const tips = updates.flatMap(({ ref, from, to }) => (to === null ? [] : [{ ref, from: from ?? main, to }]));
   // Both processes run at the same time: most of their time is start-up.
   const listing = place.quarantine === undefined ? undefined : listNewObjects(place, inflatedBytesMax);
@@ -59,7 +66,9 @@ export async function checkPush(
   if (added && added.inflatedBytes > inflatedBytesMax) return refused([...verdicts, refuseInflation(rules)]);
   if (added && added.commitBytes > commitBytesMax) verdicts.push(refuseCommit(commitBytesMax));
   if (added) verdicts.push(...(await checkNewTrees(rules, place, reader, tips, added.trees)));
-  return verdicts.length > 0 ? refused(verdicts) : await checkContents(rules, reader, differences);
+  if (verdicts.length > 0) return refused(verdicts);
+  const hasNewSettings = rules.repository === 'source' && differences.some(({ path }) => path === settingsFile);
+  return { ...(await checkContents(rules, reader, differences)), hasNewSettings };
 }
 
 const refused = (violations: Violation[]): CheckedPush => ({ violations, located: [] });
@@ -67,15 +76,20 @@ const refused = (violations: Violation[]): CheckedPush => ({ violations, located
 // With 20,000 parents, or a very long message. Each read of a tree begins at its commit.
 const commitBytesMax = 1_048_576;
 
-function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {
+function checkRef({ limits, lift, freeSlot }: PushRules, { ref, to }: RefUpdate): Violation | undefined {
   const slot = /^refs\/heads\/preview\/([1-9][0-9]{0,3})$/.exec(ref)?.[1];
   const isSlot = slot !== undefined && Number(slot) <= limits.preview_slots;
   if (ref !== 'refs/heads/main' && !isSlot) {
     const may = `main and preview/1 to preview/${limits.preview_slots}`;
+    const name = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+    const inSlot =
+      name === undefined || freeSlot === undefined
+        ? ''
+        : ` Or show it in the free slot ${freeSlot}: git push origin HEAD:preview/${freeSlot}, or in frontage.toml on main, [branches] "${name}" = ${freeSlot}.`;
     return refuse(
       ref,
       `cannot be pushed: sites accept pushes only to ${may}`,
-      `Push to main: git push origin HEAD:main. ${lift('preview_slots')}`,
+      `Push to main: git push origin HEAD:main.${inSlot} ${lift('preview_slots')}`,
     );
   }
   if (to !== null) return undefined;

@@ -3,15 +3,27 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GitLimitReached, historicFaults, type Place } from '#providers/repositories/git.ts';
 import { pushEnvironment, pushSettings } from '#providers/repositories/pushes.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import type { PlanLimits } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Address, GitRefusal, isStillGranted, refusalOrThrow } from './access.ts';
+import { resolveRefs } from './branches.ts';
 import type { Pushing } from './hold-push.ts';
-import { answerHook, type Decision, type Push, photoLines, refusalLines } from './hook.ts';
-import { checkPush } from './push.ts';
+import {
+  answerHook,
+  type Decision,
+  keyLines,
+  type Push,
+  photoLines,
+  publishLines,
+  refusalLines,
+  tagLines,
+} from './hook.ts';
+import { type CheckedPush, checkPush, type RefUpdate } from './push.ts';
 import type { Violation } from './rules.ts';
 import type { Exchange, GitWork, Work } from './serve.ts';
+import { settingsAt, settingsOfMain } from './settings.ts';
 import type { GitTimeouts } from './timers.ts';
 
 export type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
@@ -26,6 +38,8 @@ export type PushContext = {
    * history. Rejects with a GitRefusal.
    */
   hold: (push: Pick<Pushing, 'over' | 'pushId' | 'updates'>) => Promise<void>;
+  /** Whether a push with this access may be published. */
+  mayPublish: boolean;
   planLimits: PlanLimits;
   platform: ReadonlyMap<string, string>;
   /** Whether `main` does not exist yet: the push may bring any history. */
@@ -49,7 +63,8 @@ export function pushOf(deps: GitDeps, context: PushContext): GitRequest {
     protocol: undefined,
     body,
     bodyBytesMax: limits.push_bytes,
-    settings: { ...pushSettings, ...(isFirst ? anyHistory : {}) },
+    // The hook `proc-receive` has the last word on tags.
+    settings: { ...pushSettings, 'receive.procReceiveRefs': 'refs/tags', ...(isFirst ? anyHistory : {}) },
     environment: pushEnvironment(pushId),
     tooLarge: [
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
@@ -85,35 +100,57 @@ async function decide(
   {
     access,
     hold,
+    mayPublish,
     planLimits: { limits, lift },
     platform,
     isFirst,
     place,
     address: { siteId, repository },
   }: PushContext,
-  { quarantine, updates, pushId }: Push & { pushId: string },
+  { quarantine, updates: pushed, pushId }: Push & { pushId: string },
   left: Work,
 ): Promise<Decision> {
   // The upload may have taken minutes, and the access may have been revoked meanwhile.
   const lost = await access().catch(refusalOrThrow);
   if (lost instanceof GitRefusal) return refusedBy(lost);
-  const main = (await deps.repositories?.head(siteId, repository)) ?? null;
+  const repositories = deps.repositories as Repositories;
+  const main = await repositories.head(siteId, repository);
   if (isFirst && main !== null) return refuse(refusalLines([notFirst]));
   const within = { ...place, limits: await left.limits(), watch: left.watch };
-  const pushed = quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
+  const received =
+    quarantine === undefined ? within : { ...within, quarantine: join(place.dir, 'objects', quarantine) };
   try {
-    const rules = { repository, limits, lift, platform };
-    const { violations, located } = await checkPush(rules, pushed, updates, main, limits.site_bytes);
+    const address = { siteId, repository };
+    const { updates, tags, freeSlot } = await resolveRefs(repositories, address, pushed, limits.preview_slots);
+    const rules = { repository, limits, lift, platform, freeSlot };
+    const { violations, ...found } = await checkPush(rules, received, updates, main, limits.site_bytes);
     if (violations.length > 0) return refuse(refusalLines(violations));
+    const lines = await settingsLines({ repositories, address, received, mayPublish }, updates, found);
     // The checks may have taken long, too. From here on a revocation waits until git has moved the branches.
     const ended = await hold({ over: left.exited, pushId, updates }).catch(refusalOrThrow);
     if (ended instanceof GitRefusal) return refusedBy(ended);
     left.settle();
-    return { accepted: true, lines: photoLines(located) };
+    return { accepted: true, lines: [...tagLines(tags), ...photoLines(found.located), ...lines] };
   } catch (error) {
     if (!(error instanceof GitLimitReached)) throw error;
     return refuse(['', 'Refused. Nothing has changed.', ...tooSlowLines.map((line) => `  ${line}`), '']);
   }
+}
+
+type Settled = { repositories: Repositories; address: Address; received: Place; mayPublish: boolean };
+
+/** What `frontage.toml` says about this push. */
+async function settingsLines(
+  { repositories, address, received, mayPublish }: Settled,
+  updates: readonly RefUpdate[],
+  { hasNewSettings }: Pick<CheckedPush, 'hasNewSettings'>,
+): Promise<string[]> {
+  const main = updates.find(({ ref }) => ref === 'refs/heads/main')?.to;
+  const tip = main ?? updates.find(({ to }) => to !== null)?.to;
+  const isChanged = hasNewSettings === true && tip != null;
+  const settings = isChanged ? await settingsAt(received, tip) : await settingsOfMain(repositories, address.siteId);
+  const publishing = main == null || !settings.publishOnPush ? [] : publishLines(address, mayPublish);
+  return [...(isChanged ? keyLines(settings) : []), ...publishing];
 }
 
 const notFirst: Violation = {

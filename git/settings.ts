@@ -5,7 +5,9 @@ import {
   parseBuildSettings,
   settingsBytesMax,
   settingsFile,
+  UnusableSettings,
 } from '#providers/build-settings.ts';
+import { type Place, runGit } from '#providers/repositories/git.ts';
 import { bytesOf } from '#providers/repositories/objects.ts';
 import type { TreeEntry } from '#providers/repositories/trees.ts';
 import type { Repositories } from '#providers/repositories.ts';
@@ -23,4 +25,31 @@ export async function readSettings(
   for await (const { content } of repositories.readBlobs(siteId, 'source', [file.oid]))
     return parseBuildSettings(await bytesOf(content));
   throw new Error('the settings are not in the repository');
+}
+
+/** The settings of a commit of the source, which may be in quarantine. A file that cannot be used has none: it may be older than its rules. */
+export async function settingsAt(place: Place, commit: string): Promise<BuildSettings> {
+  const { status, stdout } = await runGit(place, ['cat-file', 'blob', `${commit}:${settingsFile}`], {
+    accept: [0, 128],
+  });
+  try {
+    return status === 0 ? parseBuildSettings(stdout) : defaultSettings;
+  } catch (error) {
+    if (error instanceof UnusableSettings) return defaultSettings;
+    throw error;
+  }
+}
+
+/** Settings of commits, which never change. */
+const known = new Map<string, BuildSettings>();
+const knownMax = 1000;
+
+/** The settings at the tip of the main branch of the source. Starts no process if it knows that commit. */
+export async function settingsOfMain(repositories: Repositories, siteId: string): Promise<BuildSettings> {
+  const tip = await repositories.head(siteId, 'source');
+  if (tip === null) return defaultSettings;
+  const found = known.get(`${siteId} ${tip}`) ?? (await settingsAt(repositories.place(siteId, 'source'), tip));
+  if (known.size >= knownMax) known.clear();
+  known.set(`${siteId} ${tip}`, found);
+  return found;
 }

@@ -1,4 +1,4 @@
-/** The file `frontage.toml` in the root of a source: what a site says about its builds. Pure. */
+/** The file `frontage.toml` in the root of a source: what a site says about its builds and its pushes. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
@@ -16,10 +16,14 @@ export type BuildSettings = {
   root: string;
   /** Public environment variables of the build. */
   env: Record<string, string>;
+  /** Whether a push to main is published. */
+  publishOnPush: boolean;
+  /** The preview slot in which a branch of this name is shown. */
+  branches: ReadonlyMap<string, number>;
 };
 
 /** Those of a site without the file. */
-export const defaultSettings: BuildSettings = { root: '', env: {} };
+export const defaultSettings: BuildSettings = { root: '', env: {}, publishOnPush: false, branches: new Map() };
 
 /** The message completes a sentence that begins with the name of the file. */
 export class UnusableSettings extends Error {}
@@ -46,11 +50,39 @@ const env = z.record(z.string(), value, 'must be a table of variables').check((c
     );
 });
 
+const branchesMax = 50;
+
+const slot = z.int('must be the number of a preview slot, without quotes').min(1, 'must be at least 1').max(9999);
+
+const branches = z.record(z.string(), slot, 'must be a table of branches').check((context) => {
+  const names = Object.keys(context.value);
+  const refuse = (message: string) => context.issues.push({ code: 'custom', message, input: context.value });
+  if (names.length > branchesMax) refuse(`must have at most ${branchesMax} branches`);
+  const unusable = names.find((name) => !isAlias(name));
+  if (unusable !== undefined) refuse(`has the branch ${printable(unusable)}, which cannot be shown in a slot`);
+  const folder = names.find((name) => names.some((other) => other.startsWith(`${name}/`)));
+  if (folder !== undefined) refuse(`has the branch ${printable(folder)} and another one below it`);
+  const slots = Object.values(context.value);
+  const twice = slots.find((number, index) => slots.indexOf(number) !== index);
+  if (twice !== undefined) refuse(`has two branches for slot ${twice}`);
+});
+
+/** Whether git takes the name (git-check-ref-format(1)), and no branch of the platform has it or is below it. */
+function isAlias(name: string): boolean {
+  return (
+    /^[a-z0-9][\w.+-]*(\/[a-z0-9][\w.+-]*)*$/i.test(name) &&
+    name.length <= 100 &&
+    !/^(main|preview|head)(\/|$)|\.\.|\.lock(\/|$)|\.(\/|$)/i.test(name)
+  );
+}
+
 const schema = z.strictObject({
   build: z
     .strictObject({ root: root.default('') }, { error: (issue) => unknownKeys(issue, 'root') ?? 'must be a table' })
     .default({ root: '' }),
   env: env.default({}),
+  publish_on_push: z.boolean('must be true or false, without quotes').default(false),
+  branches: branches.default({}),
 });
 
 /** Parses the file. Throws UnusableSettings, which names the line or the field. */
@@ -58,15 +90,16 @@ export function parseBuildSettings(content: Buffer): BuildSettings {
   if (content.length > settingsBytesMax) throw new UnusableSettings(`is larger than ${settingsBytesMax / 1024} KiB`);
   if (!isUtf8(content)) throw new UnusableSettings('is not UTF-8 text');
   const parsed = schema.safeParse(readToml(content.toString().replace(/^\uFEFF/, '')), {
-    error: (issue) => unknownKeys(issue, '[build] and [env]'),
+    error: (issue) => unknownKeys(issue, 'publish_on_push, [build], [env] and [branches]'),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = issue?.path.map(String).map(printable).join('.');
     throw new UnusableSettings(field ? `is not valid: ${field} ${issue?.message}` : `${issue?.message}`);
   }
-  const { build, env } = parsed.data;
-  return { root: build.root === '' ? '' : `${build.root.replace(/\/$/, '')}/`, env };
+  const { build, env, publish_on_push: publishOnPush, branches } = parsed.data;
+  const root = build.root === '' ? '' : `${build.root.replace(/\/$/, '')}/`;
+  return { root, env, publishOnPush, branches: new Map(Object.entries(branches)) };
 }
 
 function readToml(text: string): unknown {
@@ -106,6 +139,14 @@ function rootFault(path: string): string | undefined {
   const fault = sourceFault(folder);
   if (fault) return fault.what;
   return `${folder}/`.toLowerCase().startsWith(contentFolder) ? 'must not be in src/content' : undefined;
+}
+
+const keyBeginnings =
+  /^(?:sk|rk|whsec|ghp|gho|ghs|glpat|npm|fro|shpat|dop_v1|SG|xox[abprs])[-_.][\w.-]{16,}$|^github_pat_\w{20,}$|^A[KS]IA[A-Z0-9]{16}$|^-----BEGIN/;
+
+/** Whether a value has the form of a secret that a provider issues. Public values have other forms (`pk_…`, `G-…`). */
+export function looksLikeKey(value: string): boolean {
+  return keyBeginnings.test(value.trim());
 }
 
 /** A file with these variables that Vite reads as they are, with precedence over those of the source. */

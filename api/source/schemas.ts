@@ -121,20 +121,24 @@ const folderSchema = listOf(
     kind: z.enum(['file', 'folder']),
     bytes: z.number().int().describe('For a folder, the total size of all files in it and its subfolders.'),
   }),
-).extend({ path: z.string(), kind: z.literal('folder'), commits });
+)
+  .extend({ path: z.string(), kind: z.literal('folder'), commits })
+  .meta({ id: 'SourceFolder' });
 
-const fileSchema = z.object({
-  path: z.string(),
-  kind: z.literal('file'),
-  bytes: z.number().int(),
-  sha256: z.string(),
-  repository,
-  commit: z.string(),
-  text: z.string().optional().describe('The content, if the file is UTF-8 text.'),
-  base64: z.string().optional().describe('The content in base64, if the file is not UTF-8 text.'),
-});
+const fileSchema = z
+  .object({
+    path: z.string(),
+    kind: z.literal('file'),
+    bytes: z.number().int(),
+    sha256: z.string(),
+    repository,
+    commit: z.string(),
+    text: z.string().optional().describe('The content, if the file is UTF-8 text.'),
+    base64: z.string().optional().describe('The content in base64, if the file is not UTF-8 text.'),
+  })
+  .meta({ id: 'SourceFile' });
 
-const severalSchema = z.object({ kind: z.literal('files'), items: z.array(fileSchema) });
+const severalSchema = z.object({ kind: z.literal('files'), items: z.array(fileSchema) }).meta({ id: 'SourceFiles' });
 
 export const filesSchema = z.union([folderSchema, fileSchema, severalSchema]).meta({ id: 'Files' });
 

@@ -10,6 +10,7 @@ import { startWorkflow } from '#db/workflow-messages.ts';
 import { publishKinds } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
+import type { ErrorBody } from '#runtime/errors.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { Deployment } from './deployment.ts';
 import { supersede } from './queue.ts';
@@ -42,24 +43,39 @@ export async function acceptDeployment(
   site: Site,
   { createdBy, ...wanted }: NewDeployment,
 ): Promise<Deployment> {
-  const isUpload = wanted.kind === 'upload';
+  const deployment = add(tx, deps, site, { createdBy, ...wanted });
+  await tx.flush();
+  if (wanted.kind !== 'upload') start(tx, deps, deployment);
+  return deployment;
+}
+
+/** Adds a publish of the site, whose row the transaction has locked, that cannot begin. */
+export async function refuseDeployment(
+  tx: EntityManager,
+  deps: AcceptanceDeps,
+  site: Site,
+  wanted: NewDeployment,
+  error: ErrorBody,
+): Promise<void> {
+  Object.assign(add(tx, deps, site, wanted), { status: 'failed', error, finishedAt: deps.clock.now() });
+  await tx.flush();
+}
+
+function add(tx: EntityManager, deps: AcceptanceDeps, site: Site, { createdBy, ...wanted }: NewDeployment): Deployment {
   const hasTicket = wanted.kind !== 'draft';
   site.lastNumber += 1;
   if (hasTicket) site.lastTicket += 1;
-  const deployment = tx.create(Deployment, {
+  return tx.create(Deployment, {
     ...wanted,
     site,
     number: site.lastNumber,
-    status: isUpload ? 'uploading' : 'queued',
+    status: wanted.kind === 'upload' ? 'uploading' : 'queued',
     ticket: hasTicket ? site.lastTicket : 0,
     createdBy: tx.getReference(Account, createdBy.accountId),
     createdVia: (createdBy.via ?? person).kind,
     createdViaName: (createdBy.via ?? person).name,
     createdAt: deps.clock.now(),
   });
-  await tx.flush();
-  if (!isUpload) start(tx, deps, deployment);
-  return deployment;
 }
 
 function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment: Deployment): void {

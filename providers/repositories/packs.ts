@@ -6,9 +6,12 @@ import { failure, maintenanceLimits, type Place, runGit, spawnGit } from './git.
 export type Refs = Record<string, string>;
 
 export async function readRefs(git: Place): Promise<Refs> {
-  const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
+  const format = '--format=%(refname) %(objectname) %(symref)';
+  const { stdout } = await runGit(git, ['for-each-ref', format, 'refs/heads']);
   const lines = stdout.toString().split('\n').filter(Boolean);
-  return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
+  const refs = lines.map((line) => line.split(' ') as [string, string, string]);
+  // A symbolic ref is a name for a branch that is in the list itself.
+  return Object.fromEntries(refs.filter(([, , target]) => target === '').map(([ref, oid]) => [ref, oid]));
 }
 
 /** Passes every object of the repository to `take`, as one pack. */

@@ -1,5 +1,5 @@
 /** What becomes of each file of an Astro project in the two repositories of a site. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 
 /** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
@@ -26,8 +26,9 @@ function listOf(text) {
 export async function planOf(folder) {
   /** @type {Plan} */
   const plan = { source: new Map(), content: new Map(), dropped: [] };
+  const root = await rootOf(folder);
   for (const { path, isFile } of await filesBelow(folder, folder)) {
-    const place = isFile ? placeOf(path) : { why: 'not a regular file' };
+    const place = isFile ? placeBelow(root, path) : { why: 'not a regular file' };
     if ('why' in place) plan.dropped.push({ path, why: place.why });
     else if (plan[place.repository].has(place.path))
       plan.dropped.push({ path, why: `same place as ${plan[place.repository].get(place.path)}` });
@@ -37,20 +38,44 @@ export async function planOf(folder) {
 }
 
 /**
+ * The folder that `[build]` of `frontage.toml` names, which ends in `/`; empty for the project itself.
+ * @param {string} folder
+ */
+async function rootOf(folder) {
+  const text = await readFile(join(folder, 'frontage.toml'), 'utf8').catch(() => '');
+  const root = /^\[build\][^[]*?^\s*root\s*=\s*["']([^"']*)["']/m.exec(text)?.[1] ?? '';
+  return root === '' ? '' : `${root.replace(/\/$/, '')}/`;
+}
+
+/** @typedef {{ repository: 'source' | 'content', path: string } | { why: string }} Placed */
+
+/**
+ * A file outside the root is kept, but not built.
+ * @param {string} root
  * @param {string} path
- * @returns {{ repository: 'source' | 'content', path: string } | { why: string }}
+ * @returns {Placed}
+ */
+function placeBelow(root, path) {
+  const isWellKnown = path.startsWith(`${root}public/.well-known/`) && !path.slice(root.length + 8).includes('/.');
+  if (/(^|\/)\./.test(path) && !isWellKnown) return { why: 'hidden' };
+  if (frozen.test(path.slice(path.lastIndexOf('/') + 1))) return { why: 'the platform has its own' };
+  if (!path.startsWith(root)) return { repository: 'source', path };
+  const place = placeOf(path.slice(root.length));
+  return 'repository' in place && place.repository === 'source' ? { ...place, path: root + place.path } : place;
+}
+
+/**
+ * @param {string} path
+ * @returns {Placed}
  */
 function placeOf(path) {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const extension = extname(name).toLowerCase();
   const [, inPublic] = /^public\/(.+)$/.exec(path) ?? [];
   const [, inContent] = /^src\/content\/(.+)$/.exec(path) ?? [];
-  const isWellKnown = inPublic?.startsWith('.well-known/') && !/\/\./.test(inPublic);
-  if (/(^|\/)\./.test(path) && !isWellKnown) return { why: 'hidden' };
-  if (frozen.test(name)) return { why: 'the platform has its own' };
   if (inPublic === '_headers' || inPublic === '_redirects') return { repository: 'source', path: inPublic };
   if (inPublic !== undefined) {
-    if (served.has(extension) || (isWellKnown && extension === ''))
+    if (served.has(extension) || (inPublic.startsWith('.well-known/') && extension === ''))
       return { repository: 'source', path: `src/static/${inPublic}` };
     return { why: 'no file of this format is served unchanged' };
   }

@@ -77,23 +77,24 @@ test('a project is imported from git, and what another generator built replaces 
   const project = join(home, `Shop_${name}`);
   const files = {
     'package.json': '{ "name": "small", "dependencies": { "astro": "^5.0.0", "three": "1.0.0" } }',
-    'astro.config.mjs': 'export default {};\n',
-    'public/robots.txt': 'User-agent: *\n',
-    'public/legacy.html': '<script>1</script>',
-    'public/_redirects': '/old / 301\n',
-    'src/content/config.ts': `import { defineCollection } from 'astro:content';
+    'frontage.toml': '[build]\nroot = "web"\n[env]\nPUBLIC_TOWN = "Bath"\n',
+    'web/astro.config.mjs': 'export default {};\n',
+    'web/public/robots.txt': 'User-agent: *\n',
+    'web/public/legacy.html': '<script>1</script>',
+    'web/public/_redirects': '/old / 301\n',
+    'web/src/content/config.ts': `import { defineCollection } from 'astro:content';
 import { glob } from 'astro/loaders';
 export const collections = { blog: defineCollection({ loader: glob({ pattern: '*.md', base: 'src/content/blog' }) }) };
 `,
-    'src/content/blog/first.md': '---\ntitle: First\n---\n\nThe first post.\n',
-    'src/content/blog/Chart.jsx': 'export default 1;\n',
-    'src/pages/index.astro': `---
+    'web/src/content/blog/first.md': '---\ntitle: First\n---\n\nThe first post.\n',
+    'web/src/content/blog/Chart.jsx': 'export default 1;\n',
+    'web/src/pages/index.astro': `---
 import { getCollection } from 'astro:content';
 const posts = await getCollection('blog');
 ---
-<html lang="en"><head><title>Small</title></head><body><h1>{posts.map(({ id }) => id)}</h1></body></html>
+<html lang="en"><head><title>Small</title></head><body><h1>{posts.map(({ id }) => id)} in {import.meta.env.PUBLIC_TOWN}</h1></body></html>
 `,
-    'src/unused.ts': "import 'three';\n",
+    'web/src/unused.ts': "import 'three';\n",
   };
   await git(home, 'init', '-q', project);
   for (const [path, text] of Object.entries(files)) {
@@ -105,12 +106,12 @@ const posts = await getCollection('blog');
   const asked = await run(['import', `file://${project}`]);
   expect([asked.exit, asked.err]).toEqual([4, expect.stringContaining('Repeat it with --yes.')]);
   for (const line of [
-    'public/ → src/static/: public/robots.txt',
-    'src/content/config.ts → src/content.config.ts',
-    'left out, no file of this format is served unchanged: public/legacy.html',
+    'public/ → src/static/: web/public/robots.txt',
+    'web/src/content/config.ts → web/src/content.config.ts',
+    'left out, no file of this format is served unchanged: web/public/legacy.html',
     'left out, the platform has its own: package.json',
-    'left out, code beside content: src/content/blog/Chart.jsx',
-    'not offered: three in src/unused.ts',
+    'left out, code beside content: web/src/content/blog/Chart.jsx',
+    'not offered: three in web/src/unused.ts',
     `Makes the site shop-${name}, and publishes it.`,
   ])
     expect(asked.err).toContain(line);
@@ -122,13 +123,13 @@ const posts = await getCollection('blog');
   const made = await run(['import', `file://${project}`, '--yes']);
   expect([made.exit, made.err]).toEqual([0, expect.stringContaining('✓ Version 1 is live')]);
   const visited = async (path: string) => (await stack.visit(site, path)).text;
-  expect(await visited('/')).toContain('<h1>first</h1>');
+  expect(await visited('/')).toContain('<h1>first in Bath</h1>');
   expect(await visited('/robots.txt')).toBe('User-agent: *\n');
   expect((await stack.visit(site, '/old')).status).toBe(301);
 
-  await writeFile(join(project, 'public', 'logo.png'), 'no picture');
+  await writeFile(join(project, 'web', 'src', 'content', 'blog', 'logo.png'), 'no picture');
   const refused = await run(['import', project, '--site', site, '--yes']);
-  expect([refused.exit, refused.err]).toEqual([1, expect.stringContaining('src/static/logo.png')]);
+  expect([refused.exit, refused.err]).toEqual([1, expect.stringContaining('blog/logo.png')]);
   expect(refused.err).toContain(`then: frontage import '${project}' --site ${site}`);
 
   const output = join(home, 'built');

@@ -1,76 +1,24 @@
 /** The history of a push, whatever happens between the move of its branch and the entry. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
 import { completeAbandonedPushes } from '#git/accepted-pushes.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { hourMs } from '#rules/time.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
-import { commitFiles, folder, git, tryGit } from '#test/git/git.ts';
+import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { cloneSite, pushesOf, startKilledApi } from './cloned-site.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 const repositories = fixture.deps.repositories as Repositories;
 
-async function pushesOf({ owner, siteId }: { owner: Caller; siteId: string }) {
-  const { items } = (await owner.call('GET', `/v1/sites/${siteId}/history`)).body;
-  return items.filter(({ action }: { action: string }) => action === 'repository.pushed');
-}
 const rowsOf = (siteId: string) =>
   fixture.deps.em().execute('select id from accepted_push where site_id = ?', [siteId]);
-
-/** A clone with a commit that is not pushed yet. */
-async function clonedSite() {
-  const work = await folder();
-  onTestFinished(() => work[Symbol.asyncDispose]());
-  const owner = await fixture.newCaller();
-  const site = await createSite(owner);
-  const body = { repository: 'source', access: 'write' };
-  const made = (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body })).body;
-  const { username, password } = made;
-  const addressAt = (base: string) =>
-    Object.assign(new URL(new URL(made.url).pathname, base), { username, password }).href;
-  const clone = `${work.path}/site`;
-  await git(work.path, ['clone', '--quiet', addressAt(fixture.url), 'site']);
-  const from = await git(clone, ['rev-parse', 'HEAD']);
-  await commitFiles(clone, { 'src/b.md': 'b' });
-  const to = await git(clone, ['rev-parse', 'HEAD']);
-  const push = (base = fixture.url, branch = 'main', commit = 'HEAD') =>
-    tryGit(clone, ['push', '--quiet', addressAt(base), `${commit}:refs/heads/${branch}`]);
-  const commit = async (files: Record<string, string>) => {
-    await commitFiles(clone, files);
-    return await git(clone, ['rev-parse', 'HEAD']);
-  };
-  return { owner, siteId: site.id as string, from, to, push, commit };
-}
-
-/** Starts an API process that is killed between the push of this commit and its entry. */
-async function startKilledApi(commit: string) {
-  const child = fork(join(import.meta.dirname, 'killed-api.ts'), {
-    env: {
-      PATH: process.env.PATH ?? '',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-      DATABASE_URL: fixture.database.url,
-      TEMPORAL_ADDRESS: fixture.config.temporal.address,
-      FRONTAGE_SECRET: fixture.config.secret,
-      FRONTAGE_DATA: fixture.config.dataDir,
-      KILL_AT: commit,
-    },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'exit').then(([, signal]) => signal as unknown);
-  const [url] = (await once(child, 'message')) as [string];
-  return { url, ended };
-}
+const clonedSite = () => cloneSite(fixture);
 
 test('a push is recorded although the API was killed before it could', { timeout: 180_000 }, async () => {
   const site = await clonedSite();
-  const { url, ended } = await startKilledApi(site.to);
+  const { url, ended } = await startKilledApi(fixture, site.to);
   await site.push(url);
   expect(await ended).toBe('SIGKILL');
   expect(await repositories.head(site.siteId, 'source')).toBe(site.to);

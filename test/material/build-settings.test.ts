@@ -5,18 +5,31 @@ import fc from 'fast-check';
 import { loadEnv } from 'vite';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkContent, checkTree } from '#git/rules.ts';
-import { parseBuildSettings, renderVariables, UnusableSettings, variablesFile } from '#providers/build-settings.ts';
+import {
+  defaultSettings,
+  looksLikeKey,
+  parseBuildSettings,
+  renderVariables,
+  UnusableSettings,
+  variablesFile,
+} from '#providers/build-settings.ts';
 import type { Limits } from '#rules/limit-names.ts';
 
 const parse = (text: string | Buffer) => parseBuildSettings(Buffer.from(text));
 
 test('all settings of a file are read', () => {
-  const file = '[build]\nroot = "apps/web/"\n[env]\nPUBLIC_API_URL = "https://api.example"\n';
+  const file =
+    'publish_on_push = true\n[build]\nroot = "apps/web/"\n[env]\nPUBLIC_API_URL = "https://api.example"\n[branches]\n"design" = 2\n"ada/shop-2.0" = 5\n';
   expect(parse(file)).toEqual({
     root: 'apps/web/',
     env: { PUBLIC_API_URL: 'https://api.example' },
+    publishOnPush: true,
+    branches: new Map([
+      ['design', 2],
+      ['ada/shop-2.0', 5],
+    ]),
   });
-  expect(parse('\uFEFF# nothing\r\n')).toEqual({ root: '', env: {} });
+  expect(parse('\uFEFF# nothing\r\n')).toEqual(defaultSettings);
 });
 
 const many = Array.from({ length: 51 }, (_, at) => `PUBLIC_${at} = ""`).join('\n');
@@ -50,6 +63,28 @@ test.each([
   ['a number as a variable', '[env]\nPUBLIC_A = 1', 'env.PUBLIC_A must be text in quotes'],
   ['a long variable', `[env]\nPUBLIC_A = "${'x'.repeat(2_049)}"`, 'env.PUBLIC_A must have at most 2048'],
   ['all quotes in a variable', `[env]\nPUBLIC_A = "'\`\\""`, 'env.PUBLIC_A must not contain all'],
+  ['text for a choice', 'publish_on_push = "true"', 'publish_on_push must be true or false'],
+  ['a number for a choice', 'publish_on_push = 1', 'publish_on_push must be true or false'],
+  ['main in a slot', '[branches]\nmain = 1', 'branches has the branch main, which cannot be shown in a slot'],
+  ['Main in a slot', '[branches]\nMain = 1', 'branches has the branch Main'],
+  ['a branch below main', '[branches]\n"main/x" = 1', 'branches has the branch main/x'],
+  ['a slot in another slot', '[branches]\n"preview/1" = 2', 'branches has the branch preview/1'],
+  ['HEAD in a slot', '[branches]\nHEAD = 1', 'branches has the branch HEAD'],
+  ['a branch out of its folder', '[branches]\n"../../x" = 1', 'branches has the branch ../../x'],
+  ['a branch .. inside', '[branches]\n"a..b" = 1', 'branches has the branch a..b'],
+  ['a hidden branch', '[branches]\n".x" = 1', 'branches has the branch .x'],
+  ['a branch that is an option', '[branches]\n"-x" = 1', 'branches has the branch -x'],
+  ['a lock as a branch', '[branches]\n"a.lock" = 1', 'branches has the branch a.lock'],
+  ['a lock as a folder', '[branches]\n"a.lock/b" = 1', 'branches has the branch a.lock/b'],
+  ['a branch with a space', '[branches]\n"a b" = 1', 'branches has the branch a b'],
+  ['a branch with a line break', '[branches]\n"a\\nb" = 1', 'branches has the branch a'],
+  ['an empty branch', '[branches]\n"" = 1', 'branches has the branch '],
+  ['a long branch', `[branches]\n"${'a'.repeat(101)}" = 1`, 'branches has the branch aaa'],
+  ['a branch below another', '[branches]\na = 1\n"a/b" = 2', 'branches has the branch a and another one below it'],
+  ['two branches in one slot', '[branches]\na = 1\nb = 1', 'branches has two branches for slot 1'],
+  ['slot 0', '[branches]\na = 0', 'branches.a must be at least 1'],
+  ['a slot that is text', '[branches]\na = "1"', 'branches.a must be the number of a preview slot'],
+  ['half a slot', '[branches]\na = 1.5', 'branches.a must be the number of a preview slot'],
   ['too many variables', `[env]\n${many}`, 'env must have at most 50 variables'],
 ])('a file with %s is refused by its line or field', async (_what, file, message) => {
   expect(() => parse(file)).toThrow(UnusableSettings);
@@ -66,6 +101,19 @@ test.each([
     path: 'frontage.toml',
   });
   expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
+test.each([
+  ['sk_live_51HqLyjWDarjtT1zdp7dc', true],
+  ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', true],
+  ['AKIAIOSFODNN7EXAMPLE', true],
+  ['-----BEGIN PRIVATE KEY-----', true],
+  ['pk_live_51HqLyjWDarjtT1zdp7dc', false],
+  ['G-ABC123DEF4', false],
+  ['https://example.com/sk_live', false],
+  ['sk', false],
+])('%s looks like a secret key: %s', (value, looks) => {
+  expect(looksLikeKey(value)).toBe(looks);
 });
 
 test.each(['120000', '160000'])('a link of mode %s in place of the file is refused', (mode) => {

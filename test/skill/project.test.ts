@@ -38,6 +38,27 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'src/static/already.txt': source('src/static/already.txt'),
 };
 
+test('files outside the root of a monorepo stay where they are', async () => {
+  const monorepo = await mkdtemp(join(folder, 'monorepo-'));
+  const built = ['web/public/a.txt', 'web/src/content/b.md', 'web/src/pages/index.astro'];
+  const others = ['public/x.html', 'packages/ui/src/content/c.md', 'packages/ui/package.json'];
+  for (const path of [...built, ...others]) {
+    await mkdir(dirname(join(monorepo, path)), { recursive: true });
+    await writeFile(join(monorepo, path), '');
+  }
+  await writeFile(join(monorepo, 'frontage.toml'), '[build]\nroot = "web"\n');
+  const { source, content, dropped } = await planOf(monorepo);
+  expect(Object.fromEntries(source)).toEqual({
+    'frontage.toml': 'frontage.toml',
+    'packages/ui/src/content/c.md': 'packages/ui/src/content/c.md',
+    'public/x.html': 'public/x.html',
+    'web/src/pages/index.astro': 'web/src/pages/index.astro',
+    'web/src/static/a.txt': 'web/public/a.txt',
+  });
+  expect(Object.fromEntries(content)).toEqual({ 'b.md': 'web/src/content/b.md' });
+  expect(dropped).toEqual([{ path: 'packages/ui/package.json', why: 'the platform has its own' }]);
+});
+
 test('each file of a project goes to its place or is dropped with a reason', async () => {
   for (const path of [...Object.keys(files), 'node_modules/a/index.js', 'dist/index.html', '.git/HEAD']) {
     await mkdir(dirname(join(folder, path)), { recursive: true });

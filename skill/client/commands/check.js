@@ -37,9 +37,10 @@ export const check = {
  * The packages that the source in a folder imports and sites cannot.
  * @param {import('../server.js').Server} server
  * @param {string} folder
+ * @param {(path: string) => boolean} [takes] Which of its files count; all if absent.
  */
-export async function missingFor(server, folder) {
-  const places = await importsBelow(folder);
+export async function missingFor(server, folder, takes = () => true) {
+  const places = await importsBelow(folder, takes);
   const names = [...places.keys()];
   const missing = [];
   for (let from = 0; from < names.length; from += namesMax) {
@@ -63,12 +64,13 @@ function report(missing) {
 /**
  * The packages that files import, each with the files. Left out are paths, aliases of tsconfig.json, and modules of Node and Astro.
  * @param {string} root
+ * @param {(path: string) => boolean} takes
  */
-async function importsBelow(root) {
+async function importsBelow(root, takes) {
   const aliases = await aliasesOf(root);
   /** @type {Map<string, string[]>} */
   const places = new Map();
-  for (const file of await sourcesBelow(root)) {
+  for (const file of (await sourcesBelow(root)).filter((path) => takes(relative(root, path)))) {
     const text = (await readFile(file)).subarray(0, sourceBytesMax).toString('utf8');
     const specifiers = imports.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
     for (const specifier of new Set(specifiers)) {

@@ -92,11 +92,12 @@ async function createFor(server, name) {
 async function report(server, folder, { source, content, dropped }) {
   log(`${source.size} files go to the source, ${content.size} to the content.`);
   const moved = [...source].filter(([to, from]) => to !== from);
-  const served = moved.filter(([to, from]) => to === from.replace('public/', 'src/static/'));
+  const served = moved.filter(([to, from]) => to === from.replace(/(^|\/)public\//, '$1src/static/'));
   logByCause(served.map(([, path]) => ({ path, why: 'public/ → src/static/' })));
   for (const [to, from] of moved) if (!served.some(([path]) => path === to)) log(`  ${plain(from)} → ${plain(to)}`);
   logByCause(dropped.map(({ path, why }) => ({ path, why: `left out, ${why}` })));
-  for (const { name, nearest, files } of await missingFor(server, folder))
+  const taken = new Set([...source.values(), ...content.values()]);
+  for (const { name, nearest, files } of await missingFor(server, folder, (path) => taken.has(path)))
     log(
       `  not offered: ${plain(name)} in ${plain(files[0] ?? '')}${nearest ? `; nearest: ${plain(nearest)}` : ''}. A build that needs it fails.`,
     );
