@@ -20,6 +20,7 @@ export const inboxKinds = [
   'photos_arrived',
   'sketch_chosen',
   'collaborator_published',
+  'push_published',
   'invitation_accepted',
   'agreement_ended',
   'access_to_widen',

@@ -12,6 +12,7 @@ import type { CodeSource, Source } from './item.ts';
 import { openComments } from './open-comments.ts';
 import { failedRefunds, recentPayments } from './payments.ts';
 import { payoutOffers } from './payout-offers.ts';
+import { pushedVersions } from './pushed-versions.ts';
 import { recentBookings } from './recent-bookings.ts';
 import { recentSubmissions } from './recent-submissions.ts';
 import { refusedCalls } from './refused-calls.ts';
@@ -29,6 +30,7 @@ export const sources: readonly Source[] = [
   arrivedPhotos,
   chosenSketches,
   collaboratorVersions,
+  pushedVersions,
   acceptedInvitations,
   endedAgreements,
 ];

@@ -136,9 +136,9 @@ export async function movePointer(
   site.liveDeploymentId = deployment.id;
   site.liveTicket = ticket;
   await tx.flush();
-  // A collaborator's publish is in the owner's inbox. A restore has another ticket, and may be a collaborator's too.
+  // A push that was published and a collaborator's publish are in the owner's inbox. A restore has another ticket, and may be a collaborator's too.
   const isOwners = deployment.createdBy.id === site.account.id && deployment.ticket === ticket;
-  if (!isOwners) await notifyInbox(tx, site.id);
+  if (!isOwners || deployment.createdVia === 'git') await notifyInbox(tx, site.id);
   await supersede(
     tx,
     clock,

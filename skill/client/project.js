@@ -84,7 +84,9 @@ function placeOf(path) {
   if (inContent === undefined) return { repository: 'source', path };
   if (/^config\.[mc]?[jt]s$/.test(inContent)) return { repository: 'source', path: `src/content.${inContent}` };
   if (content.has(extension)) return { repository: 'content', path: inContent };
-  return { why: code.has(extension) ? 'code beside content' : 'no format of content' };
+  // The content repository takes no code: the imports of the posts change with it.
+  if (code.has(extension)) return { repository: 'source', path: `src/beside-content/${inContent}` };
+  return { why: 'no format of content' };
 }
 
 /**

@@ -110,7 +110,7 @@ const posts = await getCollection('blog');
     'web/src/content/config.ts → web/src/content.config.ts',
     'left out, no file of this format is served unchanged: web/public/legacy.html',
     'left out, the platform has its own: package.json',
-    'left out, code beside content: web/src/content/blog/Chart.jsx',
+    'web/src/content/blog/Chart.jsx → web/src/beside-content/blog/Chart.jsx',
     'not offered: three in web/src/unused.ts',
     `Makes the site shop-${name}, and publishes it.`,
   ])

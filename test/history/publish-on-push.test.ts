@@ -29,6 +29,11 @@ test('a push is published if the site says so and the password may', async () =>
   expect(items).toContainEqual(
     expect.objectContaining({ action: 'site.published', via: { kind: 'git', name: 'first' } }),
   );
+  const [{ id }] = await versionsOf(site);
+  await fixture.becomeLive(id);
+  const { items: news } = (await site.owner.call('GET', '/v1/inbox')).body;
+  const name = expect.stringContaining('A push published version 1');
+  expect(news).toContainEqual(expect.objectContaining({ kind: 'push_published', id, who: 'first', title: name }));
   // A slot is no publish.
   await site.commit({ 'src/c.md': 'c' });
   expect((await site.push(fixture.url, 'preview/1')).stderr).not.toContain('Publishing');

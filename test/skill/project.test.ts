@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { planOf } from '#skill/client/project.js';
+import { changedImports } from '#skill/client/project-imports.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -32,11 +33,34 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'src/content.config.ts': source('src/content.config.ts'),
   'src/content/config.ts': dropped('same place as src/content.config.ts'),
   'src/content/blog/first.md': content('blog/first.md'),
-  'src/content/blog/Chart.jsx': dropped('code beside content'),
+  'src/content/blog/Chart.jsx': source('src/beside-content/blog/Chart.jsx'),
   'src/content/blog/logo.svg': dropped('no format of content'),
   'src/pages/index.astro': source('src/pages/index.astro'),
   'src/static/already.txt': source('src/static/already.txt'),
 };
+
+test('imports of code that moves are changed, and others stay', async () => {
+  const project = await mkdtemp(join(folder, 'imports-'));
+  const files = {
+    'src/content/blog/a.mdx': `import Chart from './Chart.jsx';\nimport { Card } from "../../components/Card.astro";\nimport('./later.js');\n`,
+    'src/content/blog/Chart.jsx': `import photo from './photo.png';\nimport { Card } from '../../components/Card.astro';\nimport './later.js';\nimport x from 'x';\n`,
+    'src/content/blog/later.js': 'export {};\n',
+    'src/content/blog/photo.png': '',
+    'src/content/config.ts': `import { x } from '../x.ts';\n`,
+    'src/components/Card.astro': `---\nimport Chart from '../content/blog/Chart.jsx';\n---\n`,
+    'src/x.ts': `import './y.ts';\n`,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), text);
+  }
+  expect(Object.fromEntries(await changedImports(project, await planOf(project)))).toEqual({
+    'src/content/blog/a.mdx': `import Chart from '../../beside-content/blog/Chart.jsx';\nimport { Card } from "../../components/Card.astro";\nimport('../../beside-content/blog/later.js');\n`,
+    'src/content/blog/Chart.jsx': `import photo from '../../content/blog/photo.png';\nimport { Card } from '../../components/Card.astro';\nimport './later.js';\nimport x from 'x';\n`,
+    'src/content/config.ts': `import { x } from './x.ts';\n`,
+    'src/components/Card.astro': `---\nimport Chart from '../beside-content/blog/Chart.jsx';\n---\n`,
+  });
+});
 
 test('files outside the root of a monorepo stay where they are', async () => {
   const monorepo = await mkdtemp(join(folder, 'monorepo-'));

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import { json, siteOf } from '../call.js';
 import { log, plain } from '../output.js';
 import { planOf } from '../project.js';
+import { changedImports } from '../project-imports.js';
 import { exits, Stop, usage } from '../server.js';
 import { missingFor } from './check.js';
 import { cloneInto, quoted, runGit } from './git.js';
@@ -144,6 +145,7 @@ const settings = [
  */
 async function push(server, site, folder, plan, home) {
   const clones = { source: join(home, 'source'), content: join(home, 'content') };
+  const texts = await changedImports(folder, plan);
   cloneInto(server, site, clones);
   for (const repository of /** @type {const} */ (['content', 'source'])) {
     const clone = clones[repository];
@@ -151,7 +153,9 @@ async function push(server, site, folder, plan, home) {
     for (const name of await readdir(clone)) if (!kept.includes(name)) await rm(join(clone, name), { recursive: true });
     for (const [to, from] of plan[repository]) {
       await mkdir(dirname(join(clone, to)), { recursive: true });
-      await copyFile(join(folder, from), join(clone, to));
+      const text = texts.get(from);
+      if (text === undefined) await copyFile(join(folder, from), join(clone, to));
+      else await writeFile(join(clone, to), text);
     }
     if (repository === 'source') await writeFile(join(clone, '.gitignore'), ignored);
     /** @param {string[]} args */

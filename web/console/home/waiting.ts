@@ -28,6 +28,7 @@ const ways: Partial<Record<string, Way>> = {
   domain: ({ id, site }) => ({ href: `${sitePath(site, 'domains')}/${id}`, words: 'Set it up' }),
   photos_arrived: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
   collaborator_published: ({ id, site }) => ({ href: `${sitePath(site)}/versions/${id}`, words: 'See the version' }),
+  push_published: ({ id, site }) => ({ href: `${sitePath(site)}/versions/${id}`, words: 'See the version' }),
   invitation_accepted: ({ site }) => ({ href: sitePath(site, 'people'), words: 'See people' }),
   agreement_ended: ({ site }) => ({ href: sitePath(site, 'payments'), words: 'See payments' }),
   blocked_site: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
