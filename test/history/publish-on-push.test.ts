@@ -1,6 +1,9 @@
 /** Pushes that are published at once, whatever happens in between. */
 import { afterAll, expect, test } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { claimBuild } from '#db/deployments/queue.ts';
+import { goLive } from '#db/deployments/transitions.ts';
 import { hourMs } from '#rules/time.ts';
 import { createFixture } from '#test/api/fixture.ts';
 import { cloneSite, pushesOf, startKilledApi } from './cloned-site.ts';
@@ -14,6 +17,11 @@ const versionsOf = async ({ owner, siteId }: Site) =>
   (await owner.call('GET', `/v1/sites/${siteId}/deployments`)).body.items;
 const rowsOf = ({ siteId }: Site) =>
   fixture.deps.em().execute('select id from accepted_push where site_id = ?', [siteId]);
+async function becomeLive(id: string) {
+  await claimBuild(fixture.deps.em(), fixture.deps.clock, id);
+  await fixture.deps.em().nativeUpdate(Deployment, { id }, { manifestSha256: '0'.repeat(64), status: 'storing' });
+  await goLive(fixture.deps.em(), fixture.deps.clock, id);
+}
 const settled = (site: Site) => expect.poll(() => rowsOf(site), { timeout: 20_000 }).toEqual([]);
 
 test('a push is published if the site says so and the password may', async () => {
@@ -30,7 +38,7 @@ test('a push is published if the site says so and the password may', async () =>
     expect.objectContaining({ action: 'site.published', via: { kind: 'git', name: 'first' } }),
   );
   const [{ id }] = await versionsOf(site);
-  await fixture.becomeLive(id);
+  await becomeLive(id);
   const { items: news } = (await site.owner.call('GET', '/v1/inbox')).body;
   const name = expect.stringContaining('A push published version 1');
   expect(news).toContainEqual(expect.objectContaining({ kind: 'push_published', id, who: 'first', title: name }));
@@ -103,7 +111,7 @@ test('a push beyond the hourly limit is published when the limit allows it', asy
   const site = await cloneSite(fixture, { publish: true, files: onPush });
   const em = fixture.deps.em();
   const fill = `insert into deployment (id, site_id, number, kind, status, ticket, site_url, created_by_id, created_via, created_at)
-    select 'dep_' || right(?, 20) || lpad(n::text, 6, '0'), ?, -n, 'site', 'cancelled', 0, '', ?, 'token', ? from generate_series(1, 60) n`;
+    select 'dep_' || right(?, 20) || lpad(n::text, 6, '0'), ?, -n, 'site', 'cancelled', 0, '', ?, 'token', ? from generate_series(1, 1000) n`;
   await em.execute(fill, [site.siteId, site.siteId, site.owner.accountId, fixture.deps.clock.now()]);
   await site.push();
   await expect.poll(() => pushesOf(site), { timeout: 20_000 }).toHaveLength(1);
