@@ -122,6 +122,7 @@ async function decide(
   try {
     const address = { siteId, repository };
     const { updates, tags, freeSlot } = await resolveRefs(repositories, address, pushed, limits.preview_slots);
+    if (tags.length > tagsMax) return refuse(refusalLines([tooManyTags(tags.length)]));
     const rules = { repository, limits, lift, platform, freeSlot };
     const { violations, ...found } = await checkPush(rules, received, updates, main, limits.site_bytes);
     if (violations.length > 0) return refuse(refusalLines(violations));
@@ -152,6 +153,15 @@ async function settingsLines(
   const publishing = main == null || !settings.publishOnPush ? [] : publishLines(address, mayPublish);
   return [...(isChanged ? keyLines(settings) : []), ...publishing];
 }
+
+/** Ignoring a tag takes a few processes. */
+const tagsMax = 100;
+const tooManyTags = (count: number): Violation => ({
+  code: 'invalid_path',
+  path: null,
+  what: `This push has ${count} tags; sites have none`,
+  remedy: 'Push without --tags, and without push.followTags.',
+});
 
 const notFirst: Violation = {
   code: 'stale_hash',

@@ -107,6 +107,9 @@ test('the tags of a push are ignored with a line', async () => {
   expect((await push('--delete', 'refs/tags/v1')).stderr).toContain('v1');
   const listed = await git(clone, ['ls-remote', await platform.address(siteId)]);
   expect(listed).not.toContain('refs/tags');
+  for (let n = 0; n <= 100; n += 1) await git(clone, ['tag', `t${n}`]);
+  expect((await push('--tags')).stderr).toContain('This push has 104 tags; sites have none.');
+  await push(...Array.from({ length: 97 }, (_, n) => `t${n}`), 'v1', 'v3');
   // The files of a tag are no way around the rules of a push.
   await commitFiles(clone, { '.npmrc': 'x' });
   await git(clone, ['tag', 'v4']);
