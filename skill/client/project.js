@@ -27,8 +27,14 @@ export async function planOf(folder) {
   /** @type {Plan} */
   const plan = { source: new Map(), content: new Map(), dropped: [] };
   const root = await rootOf(folder);
-  for (const { path, isFile } of await filesBelow(folder, folder)) {
-    const place = isFile ? placeBelow(root, path) : { why: 'not a regular file' };
+  const placed = (await filesBelow(folder, folder)).map(({ path, isFile }) => ({
+    path,
+    place: isFile ? placeBelow(root, path) : { why: 'not a regular file' },
+  }));
+  /** @param {typeof placed[number]} one */
+  const stays = ({ path, place }) => 'path' in place && place.path === path;
+  // A file that is in its place already is kept, not one that would move there.
+  for (const { path, place } of [...placed.filter(stays), ...placed.filter((one) => !stays(one))]) {
     if ('why' in place) plan.dropped.push({ path, why: place.why });
     else if (plan[place.repository].has(place.path))
       plan.dropped.push({ path, why: `same place as ${plan[place.repository].get(place.path)}` });

@@ -84,12 +84,13 @@ test('files outside the root of a monorepo stay where they are', async () => {
 });
 
 test('each file of a project goes to its place or is dropped with a reason', async () => {
+  const project = await mkdtemp(join(folder, 'each-'));
   for (const path of [...Object.keys(files), 'node_modules/a/index.js', 'dist/index.html', '.git/HEAD']) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), path);
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), path);
   }
-  await symlink('/etc', join(folder, 'src', 'etc'));
-  const plan = await planOf(folder);
+  await symlink('/etc', join(project, 'src', 'etc'));
+  const plan = await planOf(project);
   const found = [
     ...(['source', 'content'] as const).flatMap((repository) =>
       [...plan[repository]].map(([path, from]) => [from, { repository, path }]),
