@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { packAll, readRefs } from '#providers/repositories/packs.ts';
-import { commitFiles, folder, git, tryGit } from './git.ts';
+import { commitFiles, commitTree, folder, git, tryGit, writeTree } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
 let platform: Platform;
@@ -33,8 +33,9 @@ test('a named branch moves the branch of its slot', async () => {
   expect((await push('HEAD:design/new')).status).toBe(0);
   expect(await tip('preview/2')).toBe(await localTip());
   const address = await platform.address(siteId, { repository: 'content' });
-  expect((await tryGit(clone, ['push', '--force', address, 'HEAD:design/new'])).status).toBe(0);
-  expect(await platform.repositories.head(siteId, 'content', 'preview/2')).toBe(await localTip());
+  const post = await commitTree(clone, await writeTree(clone, [{ path: 'posts/a.md', bytes: '# A' }]), []);
+  expect((await tryGit(clone, ['push', address, `${post}:refs/heads/design/new`])).status).toBe(0);
+  expect(await platform.repositories.head(siteId, 'content', 'preview/2')).toBe(post);
   // The history has it, and a backup or an export has it once.
   const { body } = await platform.call<{ items: { detail: unknown }[] }>('GET', `/v1/sites/${siteId}/history`);
   expect(body.items.map(({ detail }) => detail)).toContainEqual({
