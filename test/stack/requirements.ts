@@ -10,7 +10,6 @@ import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
 const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
-const { FRONTAGE_OPENAPI_TOOLS: openapiTools, FRONTAGE_PROJECTS: projects } = process.env;
 const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];
 const find = (...names: string[]) => names.map((name) => executableAt(name, folders)).find(Boolean);
 const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => succeeds(path, '--version'));
@@ -41,16 +40,11 @@ const requirements = {
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
   'mcp-python': ['pip install mcp==2.3.0, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('mcp.client.auth')],
   npm: ['apt install npm', () => find('npm')],
-  'openapi-tools': [
-    'in a folder: npm install @redocly/cli @stoplight/spectral-cli openapi-typescript openapi-fetch typescript@5, python3 -m venv py, py/bin/pip install openapi-python-client; FRONTAGE_OPENAPI_TOOLS=<that folder>',
-    () => openapiTools,
-  ],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [
     'apt install pdns-server pdns-backend-sqlite3',
     async () => pathIn((await import('#tools/local/services/powerdns.ts')).findPowerDns()),
   ],
-  projects: ['npm run campaigns -- --projects <folder of the checkouts in docs/projects.md>', () => projects],
   schemathesis: ['pip install schemathesis==4.32.5, FRONTAGE_TEST_PYTHON=<its Python>', () => find('schemathesis')],
   script: ['apt install bsdutils', () => find('script')],
   sslscan: ['apt install sslscan', () => find('sslscan')],
