@@ -119,8 +119,8 @@ test('a push that git refused is not recorded although its branch has the commit
   let reads = 0;
   whenRead(site.from, async () => {
     reads += 1;
-    // After git has told the client where the branch is.
-    if (reads !== 2) return;
+    // After git has told the client where the branch is: the third read is that of the second request.
+    if (reads !== 3) return;
     const move = { repository: 'source', branch: 'main', from: site.from, to: site.to } as const;
     expect(await repositories.move(site.siteId, [move])).toBe(true);
   });
