@@ -83,7 +83,7 @@ test('files outside the root of a monorepo stay where they are', async () => {
   expect(dropped).toEqual([{ path: 'packages/ui/package.json', why: 'the platform has its own' }]);
 });
 
-test('each file of a project goes to its place or is dropped with a reason', async () => {
+test('each file of a project has a place or a reason to be dropped', async () => {
   const project = await mkdtemp(join(folder, 'each-'));
   for (const path of [...Object.keys(files), 'node_modules/a/index.js', 'dist/index.html', '.git/HEAD']) {
     await mkdir(dirname(join(project, path)), { recursive: true });

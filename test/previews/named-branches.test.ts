@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { packAll, readRefs } from '#providers/repositories/packs.ts';
-import { commitFiles, commitTree, folder, git, tryGit, writeTree } from './git.ts';
-import { type Platform, startPlatform } from './platform.ts';
+import { commitFiles, commitTree, folder, git, tryGit, writeTree } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
 
 let platform: Platform;
 let siteId: string;
