@@ -85,8 +85,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           protocol: parseProtocol(request),
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
-          tooLarge: ['The fetch request lists too many commits. Clone the repository again.'],
-          tooSlow: ['This fetch takes too much computing time. Fetch fewer commits at a time (git clone --depth=1).'],
+          ...fetchRefusals,
           isStillAllowed: () => isStillGranted(access),
           timeouts: times,
           work: { ...fetchWork, ...options.work },
@@ -112,6 +111,11 @@ export type GitOptions = {
   concurrency?: Partial<AccountSlotLimits>;
 };
 type Named = { Params: { name: string } };
+
+const fetchRefusals = {
+  tooLarge: ['The fetch request lists too many commits. Clone the repository again.'],
+  tooSlow: ['This fetch takes too much computing time. Fetch fewer commits at a time (git clone --depth=1).'],
+};
 
 /** `owner` is the account of the site, which slots are shared by. */
 type Opened = Pick<PushContext, 'place' | 'address' | 'planLimits' | 'access' | 'hold' | 'isFirst' | 'mayPublish'> & {
