@@ -25,6 +25,8 @@ export type Person = {
   accountId: string;
   /** How the account acts, for its history; absent for a person in a browser. */
   via?: Via | undefined;
+  /** The history entry of a call that records one act, by which its repetition finds that it was made. */
+  entryId?: string;
   /** What the caller may do with the account. */
   scope: Scope;
   /** The link on which the owner can widen the scope for this call; undefined where owners cannot sign in. */

@@ -51,6 +51,11 @@ declare module 'fastify' {
      * something; a POST without it must be safe to repeat.
      */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
+    /**
+     * The call changes the resource of its path and records that as one act of `request.actor`. Where its answer was
+     * lost, the repeated request finds the entry and changes nothing that happened since.
+     */
+    recordsOnce?: true;
     /** Media types of the response, if JSON is not the only one. */
     answers?: readonly string[];
     /** The body is a file, read by the parser of the scope. */

@@ -10,6 +10,10 @@ export const contextHeaderInterceptor: WorkflowClientInterceptor = {
     const input = { ...given, headers: withContext(given.headers) };
     return tracer()?.start(input, next) ?? next(input);
   },
+  signalWithStart(given, next) {
+    const input = { ...given, headers: withContext(given.headers) };
+    return tracer()?.signalWithStart(input, next) ?? next(input);
+  },
   signal(given, next) {
     const input = { ...given, headers: withContext(given.headers) };
     return tracer()?.signal(input, next) ?? next(input);

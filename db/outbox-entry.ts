@@ -10,7 +10,7 @@ export const OutboxEntry = defineEntity({
     id: p.text().primary(),
     kind: p.text().$type<'start' | 'signal' | 'cancel'>(),
     workflowId: p.text(),
-    /** For a start: the workflow's type, its argument, and the summary for operators. For a signal: its name. */
+    /** For a start: the workflow's type, its argument, and the summary for operators. For a signal: its name, also of one sent with a start. */
     message: p.json().$type<OutboxMessage>(),
     createdAt: p.datetime(),
     sentAt: p.datetime().nullable(),

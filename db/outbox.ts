@@ -3,7 +3,11 @@
  * Entries are sent at least once, and repeating one is harmless: a workflow id is a business key, and workflows read
  * the rows.
  */
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -76,9 +80,9 @@ async function deliver(sender: Sender, { kind, workflowId, message }: OutboxEntr
 }
 
 async function start({ temporal, clock }: Sender, workflowId: string, message: OutboxMessage): Promise<void> {
-  const { type, startAt } = message;
+  const { type, startAt, signal } = message;
   if (!type) throw new Error('the outbox entry has no workflow type');
-  await temporal.workflow.start(type, {
+  const options: WorkflowStartOptions = {
     workflowId,
     // A later release's process may have written a type that this one does not know.
     taskQueue: type in workflowRegistry ? workflowRegistry[type].queue : queues.platform,
@@ -88,7 +92,9 @@ async function start({ temporal, clock }: Sender, workflowId: string, message: O
     typedSearchAttributes: searchAttributesOf(message),
     ...(message.summary ? { staticSummary: message.summary } : {}),
     ...(startAt ? { startDelay: Math.max(0, Date.parse(startAt) - clock.now().getTime()) } : {}),
-  });
+  };
+  if (signal === undefined) await temporal.workflow.start(type, options);
+  else await temporal.workflow.signalWithStart(type, { ...options, signal });
 }
 
 /**

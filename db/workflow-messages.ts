@@ -19,7 +19,7 @@ export type WorkflowAbout = {
   startAt?: Date | undefined;
 };
 
-/** Starts the workflow. A second start with the same id has no effect. */
+/** Starts the workflow. A second start with the same id has no effect, or makes the running one read its row again. */
 export function startWorkflow<Name extends WorkflowName>(
   tx: EntityManager,
   clock: Clock,
@@ -65,8 +65,9 @@ export function startOf<Name extends WorkflowName>(
     ...(hostname ? { Hostname: hostname } : {}),
   };
   const restart = workflow.mayRestart ? { mayRestart: true } : {};
+  const signal = workflow.signal ? { signal: workflow.signal } : {};
   const delay = startAt ? { startAt: startAt.toISOString() } : {};
-  const message = { type: name, input, summary, searchAttributes, ...restart, ...delay };
+  const message = { type: name, input, summary, searchAttributes, ...restart, ...signal, ...delay };
   return { workflowId: workflow.id(input), message };
 }
 

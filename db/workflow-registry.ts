@@ -14,6 +14,8 @@ type Workflow<Input> = {
   queue: (typeof queues)[keyof typeof queues];
   /** Whether it may start again after it has ended. */
   mayRestart: boolean;
+  /** Sent with each start, so that a run that is about to end reads its row once more. */
+  signal?: 'moved' | undefined;
   /** Query for the inputs of all that should be running. $1, if present, is the current time. */
   unfinished: string;
 };
@@ -23,10 +25,10 @@ function followsRow<Key extends string>(
   key: Key,
   id: (rowId: string) => string,
   unfinished: string,
-  { mayRestart = false } = {},
+  { mayRestart = false, signal }: { mayRestart?: boolean; signal?: 'moved' } = {},
 ): Workflow<Record<Key, string>> {
   const resource = (input: Record<Key, string>) => input[key];
-  return { id: (input) => id(resource(input)), resource, queue: queues.platform, mayRestart, unfinished };
+  return { id: (input) => id(resource(input)), resource, queue: queues.platform, mayRestart, signal, unfinished };
 }
 
 const inProgress = `status in ${sqlList(unfinishedStatuses)}`;
@@ -117,12 +119,12 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
     'siteId',
     workflowIds.deleteSite,
     `select id as "siteId" from site where delete_at is not null`,
-    { mayRestart: true },
+    { mayRestart: true, signal: 'moved' },
   ),
   deleteAccount: followsRow(
     'accountId',
     workflowIds.deleteAccount,
     `select id as "accountId" from account where delete_at is not null`,
-    { mayRestart: true },
+    { mayRestart: true, signal: 'moved' },
   ),
 };

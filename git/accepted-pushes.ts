@@ -1,14 +1,17 @@
 /**
- * The history of pushes. git moves the branches, outside every database transaction: each branch has a row from before it moves
- * until the history has its entry, and until it is published if it may be. The id of a row is the push and the branch; git writes the id of the push into the
- * reflog. The rows of a process that was killed in between are completed by the next sweep.
+ * The history of pushes, of updates of previews and of commits by calls. git moves the branches, outside every database
+ * transaction: each branch has a row from before it moves until the history has its entry, and until it is published if
+ * it may be. The id of a row is the push or the call, and the branch; git writes the former into the reflog. The rows of
+ * a process that was killed in between are completed by the next sweep.
  */
 import { textArray } from '#db/arrays.ts';
-import { type ActedBy, recordAct } from '#db/history/recording.ts';
+import { recordCommit } from '#db/history/commits.ts';
+import { type ActedBy, person, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import type { Repositories } from '#providers/repositories.ts';
-import type { Repository } from '#rules/states.ts';
+import type { Branch, BranchMove, Repositories } from '#providers/repositories.ts';
+import type { Via } from '#rules/history.ts';
+import type { AssetSource, Repository } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Address } from './access.ts';
@@ -19,12 +22,25 @@ type Row = {
   accepted_at: string;
   site_id: string;
   repository: Repository;
-  branch: string;
+  branch: Branch;
   from_commit: string | null;
   to_commit: string;
   account_id: string;
+  via_kind: Via['kind'];
   via_name: string | null;
   may_publish: boolean;
+  /** Of a commit by a call, as is `files_changed`. */
+  source: AssetSource | null;
+  files_changed: number | null;
+};
+
+type PlannedCommit = {
+  siteId: string;
+  repository: Repository;
+  branch: Branch;
+  by: ActedBy;
+  source: AssetSource;
+  filesChanged: number;
 };
 
 /** git has ended long before, also where the process that started it was killed. */
@@ -34,23 +50,64 @@ const abandonedMs = hourMs;
 export async function addAcceptedPush(
   em: EntityManager,
   clock: Clock,
-  { accountId, via }: ActedBy,
+  by: ActedBy,
   { siteId, repository }: Address,
   { pushId, updates, mayPublish }: { pushId: string; updates: readonly RefUpdate[]; mayPublish: boolean },
 ): Promise<string[]> {
-  const columns =
-    'id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id, via_name, may_publish';
-  const rows = updates.flatMap(({ ref, from, to }) => {
+  const moves = updates.map(({ ref, from, to }) => {
     const branch = ref.replace(/^refs\/heads\//, '');
-    const at = clock.now();
-    return to === null
-      ? []
-      : [[`${pushId} ${branch}`, at, siteId, repository, branch, from, to, accountId, via?.name ?? null, mayPublish]];
+    return { pushId, repository, branch, from, to };
   });
+  return await addMoves(em, clock, by, { siteId, moves, mayPublish });
+}
+
+type Marked = Omit<BranchMove, 'branch'> & { branch: string; pushId: string };
+
+/** Writes a row for each branch that a push or the update of a preview is about to move. Returns their ids. */
+export async function addMoves(
+  em: EntityManager,
+  clock: Clock,
+  { accountId, via: { kind, name } = person }: ActedBy,
+  { siteId, moves, mayPublish = false }: { siteId: string; moves: readonly Marked[]; mayPublish?: boolean },
+): Promise<string[]> {
+  const columns =
+    'id, accepted_at, site_id, repository, branch, from_commit, to_commit, account_id, via_kind, via_name, may_publish';
+  const at = clock.now();
+  const rows = moves
+    .filter(({ to }) => to !== null)
+    .map(({ pushId, repository, branch, from, to }) => {
+      return [`${pushId} ${branch}`, at, siteId, repository, branch, from, to, accountId, kind, name, mayPublish];
+    });
   if (rows.length === 0) return [];
   const values = rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
   await em.execute(`insert into accepted_push (${columns}) values ${values}`, rows.flat());
   return rows.map(([id]) => id as string);
+}
+
+/** The row of a commit by a call. */
+export const rowOfCall = (callId: string, branch: Branch): string => `${callId} ${branch}`;
+
+/** Writes a row for the commit that a call is about to make. A call that is sent again replaces its own. */
+export async function addPlannedCommit(
+  em: EntityManager,
+  clock: Clock,
+  callId: string,
+  { siteId, repository, branch, by, source, filesChanged }: PlannedCommit,
+): Promise<string> {
+  const { kind, name } = by.via ?? person;
+  const id = rowOfCall(callId, branch);
+  await em.execute(
+    `insert into accepted_push (id, accepted_at, site_id, repository, branch, to_commit, account_id, via_kind, via_name, source, files_changed)
+     values (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?)
+     on conflict (id) do update set accepted_at = excluded.accepted_at, files_changed = excluded.files_changed`,
+    [id, clock.now(), siteId, repository, branch, by.accountId, kind, name, source, filesChanged],
+  );
+  return id;
+}
+
+/** Removes the rows of branches whose moves this transaction records, or that were not moved. */
+export async function removeRows(tx: EntityManager, ids: readonly string[]): Promise<void> {
+  await tx.execute('delete from accepted_push where id = any(?::text[])', [textArray(ids)]);
 }
 
 /** Locks the rows until the end of the transaction, so that no sweep completes them. */
@@ -59,8 +116,8 @@ export async function lockAcceptedPush(tx: EntityManager, ids: readonly string[]
 }
 
 /**
- * Records the branches that the push has moved, and removes its rows. git may have refused some of the branches, or have
- * been killed.
+ * Records the branches that the push or the call has moved, and removes its rows. git may have refused some of the branches, or
+ * have been killed.
  */
 export async function completePush(
   tx: EntityManager,
@@ -68,7 +125,7 @@ export async function completePush(
   ids: readonly string[],
 ): Promise<void> {
   for (const row of await readRows(tx, ids)) {
-    await complete(tx, row, await wasPushed(repositories, row));
+    await complete(tx, row, await movedTo(repositories, row));
   }
 }
 
@@ -95,10 +152,10 @@ export async function completeAbandonedPushes(
         [after, siteId ?? null, siteId ?? null],
       );
       // A repository that cannot be read keeps no other from being completed.
-      const isMoved =
-        row && (await wasPushed(repositories, row).catch((error: unknown) => void result.failures.push(error)));
-      if (isMoved) result.recorded += 1;
-      if (row && isMoved !== undefined && (isMoved || isAbandoned(row, clock))) await complete(tx, row, isMoved);
+      const commit =
+        row && (await movedTo(repositories, row).catch((error: unknown) => void result.failures.push(error)));
+      if (commit) result.recorded += 1;
+      if (row && commit !== undefined && (commit || isAbandoned(row, clock))) await complete(tx, row, commit);
       return row?.id;
     });
     if (last === undefined) break;
@@ -112,27 +169,36 @@ const isAbandoned = (row: Row, clock: Clock) => acceptedAt(row).getTime() < cloc
 
 const acceptedAt = ({ accepted_at: at }: Row) => new Date(at);
 
-/** Whether this very push has moved the branch: another one may have moved it to the same commit, or further. */
-function wasPushed(
+/**
+ * The commit to which this very push or call has moved the branch, null if it has not: another one may have moved it to the
+ * same commit, or further.
+ */
+async function movedTo(
   repositories: Repositories,
-  { id, site_id: siteId, repository, branch, to_commit: to }: Row,
-): Promise<boolean> {
-  const [pushId = ''] = id.split(' ');
-  return repositories.wasPushed(siteId, repository, branch, { pushId, to });
+  { id, site_id: siteId, repository, branch, to_commit: to, source }: Row,
+): Promise<string | null> {
+  const [by = ''] = id.split(' ');
+  if (source) return (await repositories.madeByCall(siteId, repository, branch, by))?.commit ?? null;
+  return (await repositories.wasPushed(siteId, repository, branch, { pushId: by, to })) ? to : null;
 }
 
-async function complete(tx: EntityManager, row: Row, isMoved: boolean): Promise<void> {
-  const isToPublish = isMoved && row.may_publish && row.branch === 'main';
-  const done = isToPublish ? 'update accepted_push set recorded = true' : 'delete from accepted_push';
-  await tx.execute(`${done} where id = ?`, [row.id]);
-  const site = isMoved ? await tx.findOne(Site, { id: row.site_id }) : null;
-  if (!site) return;
-  const { repository, branch, from_commit: from, to_commit: to } = row;
-  const actor = { accountId: row.account_id, via: { kind: 'git', name: row.via_name } } as const;
-  recordAct(tx, { now: () => acceptedAt(row) }, actor, 'repository.pushed', {
+async function complete(tx: EntityManager, row: Row, commit: string | null): Promise<void> {
+  const isToPublish = commit !== null && row.may_publish && row.branch === 'main';
+  if (isToPublish) await tx.execute('update accepted_push set recorded = true where id = ?', [row.id]);
+  else await removeRows(tx, [row.id]);
+  const site = commit === null ? null : await tx.findOne(Site, { id: row.site_id });
+  if (!site || commit === null) return;
+  const { repository, branch, from_commit: from, source, files_changed: filesChanged } = row;
+  const clock = { now: () => acceptedAt(row) };
+  const by = { accountId: row.account_id, via: { kind: row.via_kind, name: row.via_name } };
+  if (source) {
+    recordCommit(tx, clock, { site, repository, branch, by, source, commit, filesChanged: filesChanged ?? 0 });
+    return;
+  }
+  recordAct(tx, clock, by, row.via_kind === 'git' ? 'repository.pushed' : 'repository.merged', {
     site,
     subject: { id: site.id, name: repository },
-    detail: { branch, from, to },
+    detail: { branch, from, to: commit },
   });
 }
 

@@ -29,7 +29,14 @@ export type { Author, Blob, Change, CommitLine, Made, Merged, TreeEntry };
 /** `main`, or a preview slot's own branch, `preview/<n>`. */
 export type Branch = string;
 
-export type BranchMove = { repository: Repository; branch: Branch; from: string | null; to: string | null };
+export type BranchMove = {
+  repository: Repository;
+  branch: Branch;
+  from: string | null;
+  to: string | null;
+  /** By which `wasPushed` finds the move. */
+  pushId?: string;
+};
 
 export type Repositories = {
   /** Creates both repositories with one commit on `main` each, or empty where `initial` is null. Existing ones stay unchanged. */
@@ -120,11 +127,10 @@ export function openRepositories(dir: string): Repositories {
     merge: (siteId, repository, merge) => mergeCommits(place(siteId, repository), merge),
     move: (siteId, moves) =>
       moveBranches(
-        moves.map(({ repository, branch, from, to }) => ({
+        moves.map(({ repository, branch, ...move }) => ({
+          ...move,
           place: place(siteId, repository),
           ref: refOf(branch),
-          from,
-          to,
         })),
       ),
     async siteIds() {

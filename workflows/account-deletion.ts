@@ -27,6 +27,7 @@ export async function deleteAccount({ accountId }: { accountId: string }): Promi
       return await settleAccountDeletion.executeWithOptions({ summary: 'check whether it was restored' }, [accountId]);
     },
     (state) => waits[state] ?? state,
+    { reopens: 'restored' },
   );
   if (status !== 'purging') return { status };
   setCurrentDetails('Removing the account.');

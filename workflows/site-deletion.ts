@@ -23,6 +23,7 @@ export async function deleteSite({ siteId }: { siteId: string }): Promise<{ stat
   const { status } = await watchRow(
     () => settleSiteDeletion.executeWithOptions({ summary: 'check whether the site was restored' }, [siteId]),
     (state) => waits[state] ?? state,
+    { reopens: 'restored' },
   );
   if (status !== 'purging') return { status };
   setCurrentDetails('Removing the site.');

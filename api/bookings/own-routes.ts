@@ -93,6 +93,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
         needs: 'write',
         capability,
         invalid: { start: 'invalid_slot', calendar: 'invalid_calendar' },
+        recordsOnce: true,
         replay: async ({ em, actor }: FastifyRequest, id) => {
           return movedView(em, await loadBooking(em, actor, id));
         },

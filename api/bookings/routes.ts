@@ -52,6 +52,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
           notify_to: 'invalid_notify_to',
           reply_to: 'invalid_notify_to',
         },
+        recordsOnce: true,
         replay: async ({ em, actor }: FastifyRequest, siteId) => view(em, await readBookable(em, actor, siteId)),
       },
       schema: {

@@ -144,6 +144,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'deployment.restore',
         needs: 'write',
+        recordsOnce: true,
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
           deploymentView(await loadDeployment(em, actor, id), actor, clock.now()),
       },

@@ -145,7 +145,7 @@ function servingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/domains/:id/attach',
     {
-      config: { operation: 'domain.attach', needs: 'all_sites', replay },
+      config: { operation: 'domain.attach', needs: 'all_sites', replay, recordsOnce: true },
       schema: {
         summary: 'Serve a site on a domain',
         description:
@@ -166,7 +166,7 @@ function servingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/domains/:id/detach',
     {
-      config: { operation: 'domain.detach', needs: 'all_sites', replay },
+      config: { operation: 'domain.detach', needs: 'all_sites', replay, recordsOnce: true },
       schema: {
         summary: 'Stop serving a site on a domain',
         description:

@@ -135,11 +135,13 @@ function formChangeRoutes(app: Api, deps: Deps): void {
     },
   );
 
-  const config = { capability: 'forms' } as const;
+  const replay = async (request: FastifyRequest, id: string) =>
+    await view(request, deps, await loadForm(request.em, request.actor, id));
+  const config = { capability: 'forms', needs: 'write', replay, recordsOnce: true } as const;
   app.post(
     '/v1/forms/:id/disable',
     {
-      config: { ...config, operation: 'form.disable', needs: 'write' },
+      config: { ...config, operation: 'form.disable' },
       schema: {
         summary: 'Stop accepting submissions',
         description: 'The form and its submissions are kept.',
@@ -153,7 +155,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/forms/:id/enable',
     {
-      config: { ...config, operation: 'form.enable', needs: 'write' },
+      config: { ...config, operation: 'form.enable' },
       schema: { summary: 'Accept submissions again', params: idParams, response: { 200: formSchema } },
     },
     async (request) =>

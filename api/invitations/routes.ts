@@ -42,6 +42,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'invitation.accept',
         needs: 'all_sites',
+        recordsOnce: true,
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
           invitationView(await loadInvitation(em, actor, id), context()),
       },
@@ -52,10 +53,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
         response: { 200: invitationSchema },
       },
     },
-    async ({ em, actor, params: { id }, attempt }) => {
-      const isResumed = attempt?.state === 'resumed';
-      return invitationView(await acceptInvitation(em, deps, actor, id, { isResumed }), context());
-    },
+    async ({ em, actor, params }) => invitationView(await acceptInvitation(em, deps, actor, params.id), context()),
   );
 
   app.delete(

@@ -54,16 +54,14 @@ export async function loadInvitation(em: EntityManager, person: Person, id: stri
 
 /**
  * Makes the account a collaborator of the site. An account that already is one, and was invited again at another
- * address, stays one. If the invitation is withdrawn at the same time, the first to lock its row wins. A call that is
- * resumed may find that its earlier run accepted. Throws `not_found`, `invalid_invitation`, `invitation_accepted`,
- * `expired`, `plan_limit`.
+ * address, stays one. If the invitation is withdrawn at the same time, the first to lock its row wins. Throws
+ * `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
  */
 export async function acceptInvitation(
   em: EntityManager,
   deps: Deps,
   person: Person,
   id: string,
-  { isResumed = false } = {},
 ): Promise<WholeInvitation> {
   return await em.transactional(async (tx) => {
     const found = await loadInvitation(tx, person, id);
@@ -72,7 +70,6 @@ export async function acceptInvitation(
     await lockAccount(tx, found.site.account.id);
     await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
     await tx.refresh(found, wholly);
-    if (isResumed && found.status === 'accepted') return found;
     requireOpen(found, deps.clock.now());
     requireNotOwner(found, person);
     const account = tx.getReference(Account, person.accountId);

@@ -124,7 +124,14 @@ function keyRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/account/payout-accounts/:id/key',
     {
-      config: { operation: 'payout.replace_key', needs: 'payouts', capability: 'payouts', invalid, replay },
+      config: {
+        operation: 'payout.replace_key',
+        needs: 'payouts',
+        capability: 'payouts',
+        invalid,
+        recordsOnce: true,
+        replay,
+      },
       schema: {
         summary: 'Replace a payout account’s key',
         description: 'Send another restricted key from the same payment provider account.',

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { type Attempt, begin, free, keep, type Repeatable, releaseLease, renew, renewalMs } from '#api/idempotency.ts';
 import { concurrentReplays } from '#api/replay-waiters.ts';
+import { HistoryEntry } from '#db/history/history-entry.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, withRemedy } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
@@ -59,6 +60,9 @@ export function idempotency(
     const { showsSecret = false } = request.routeOptions.config;
     const call = { ...whose(request), ...repeatable(request, key) };
     request.attempt = await withRequestSignal(deps, reply, (stop) => begin(deps, call, { showsSecret, replays, stop }));
+    if (request.routeOptions.config.recordsOnce) {
+      request.actor = { ...request.actor, entryId: request.newId('hist') };
+    }
     const answer = await earlierAnswer(request, request.attempt);
     if (answer !== undefined) return reply.send(answer);
     request.renewal = keepRenewing(deps, request, request.attempt);
@@ -131,9 +135,10 @@ function repeatable(request: FastifyRequest, key: string) {
 
 /** The response of an earlier request; `undefined` if this one must run. */
 async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise<unknown> {
-  const { replay, makes } = request.routeOptions.config;
+  const { replay, makes, recordsOnce } = request.routeOptions.config;
   if (!replay || attempt.state === 'first') return undefined;
   if (attempt.state === 'answered') return await replay(request, attempt.resourceId);
+  if (recordsOnce) return (await isRecorded(request)) ? await replay(request, idOf(request)) : undefined;
   if (!makes) return undefined;
   try {
     return await replay(request, `${makes}_${attempt.reservedId}`);
@@ -143,6 +148,12 @@ async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise
     throw error;
   }
 }
+
+/** Whether an earlier run of the request had its effect. */
+const isRecorded = async ({ em, actor: { entryId } }: FastifyRequest): Promise<boolean> =>
+  entryId !== undefined && (await em.count(HistoryEntry, { id: entryId })) > 0;
+
+const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).id;
 
 function keepRenewing(deps: Deps, request: FastifyRequest, attempt: Attempt): NodeJS.Timeout {
   const timer = setInterval(() => {

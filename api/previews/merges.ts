@@ -5,9 +5,9 @@ import { authorOf, requireRepositories, rulesFor } from '#api/source/commits.ts'
 import { refusalError } from '#api/source/validation.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
-import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { addMoves, completePush, removeRows } from '#git/accepted-pushes.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import { checkPush } from '#git/push.ts';
 import type { Rules } from '#git/rules.ts';
@@ -15,6 +15,7 @@ import { contentFolder, printable } from '#providers/paths.ts';
 import type { Author, BranchMove, Repositories } from '#providers/repositories.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { buildDraft, type OnSlot, requireBranch, requireDraftOf } from './rules.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot } from './slots.ts';
 
@@ -37,8 +38,7 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
     requireBranch(slot, site.id);
     const moves = await mergesFor(deps, repositories, site, slot, { account, author: authorOf(account, actor) });
     if (moves.length === 0 && slot.status === 'draft' && isCurrent(slot, draft)) return draft;
-    if (!(await repositories.move(site.id, moves))) continue;
-    if (moves.length > 0) await recordMerge(em, deps, actor, site, moves);
+    if (!(await moveWithRecords(em, deps, actor, site.id, moves))) continue;
     return await buildDraft(em, deps, actor, call);
   }
   throw errors.stale_hash('Other changes are being made to this preview slot’s branches at the moment.', {
@@ -46,13 +46,15 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
   });
 }
 
-async function recordMerge(em: EntityManager, { clock }: Deps, actor: Actor, site: Site, moves: readonly BranchMove[]) {
-  await em.transactional(async (tx) => {
-    for (const { repository, branch, from, to } of moves) {
-      const subject = { id: site.id, name: repository };
-      recordAct(tx, clock, actor, 'repository.merged', { site, subject, detail: { branch, from, to } });
-    }
-  });
+/** Moves the branches, and records that. False, without a record, when one of them moved meanwhile. */
+async function moveWithRecords(em: EntityManager, deps: Deps, actor: Actor, siteId: string, moves: BranchMove[]) {
+  const repositories = requireRepositories(deps);
+  const marked = moves.map((move) => ({ ...move, pushId: newId('hist') }));
+  const rows = await addMoves(em, deps.clock, actor, { siteId, moves: marked });
+  const isMoved = await repositories.move(siteId, marked);
+  if (isMoved) await em.transactional((tx) => completePush(tx, repositories, rows));
+  else await removeRows(em, rows);
+  return isMoved;
 }
 
 function isCurrent({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {

@@ -130,7 +130,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/archive',
     {
-      config: { operation: 'site.archive', needs: 'write', ownerOnly: true, replay },
+      config: { operation: 'site.archive', needs: 'write', ownerOnly: true, replay, recordsOnce: true },
       schema: {
         summary: 'Archive a site',
         description:
@@ -145,7 +145,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/unarchive',
     {
-      config: { operation: 'site.unarchive', needs: 'write', ownerOnly: true, replay },
+      config: { operation: 'site.unarchive', needs: 'write', ownerOnly: true, replay, recordsOnce: true },
       schema: { summary: 'Put an archived site online', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
@@ -157,7 +157,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.delete', needs: 'account', ownerOnly: true },
       schema: {
         summary: 'Delete an archived site',
-        description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more.`,
+        description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more. A site can be deleted at most five times an hour.`,
         params: idParams,
         querystring: siteDeletion,
         response: { 200: siteSchema },
@@ -172,7 +172,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/restore-site',
     {
-      config: { operation: 'site.restore', needs: 'account', ownerOnly: true, replay },
+      config: { operation: 'site.restore', needs: 'account', ownerOnly: true, replay, recordsOnce: true },
       schema: {
         summary: 'Restore a site that is being deleted',
         description: 'The site is archived again. A site that is not being deleted stays unchanged.',

@@ -1,41 +1,31 @@
-/** The records of a commit: written before git has it, in a transaction that ends afterwards. */
-import type { HistoryEntry } from '#db/history/history-entry.ts';
-import { recordAct } from '#db/history/recording.ts';
+/**
+ * The records of a commit: written before git has it, in a transaction that ends afterwards. A row from before that transaction
+ * finds a commit whose records are lost.
+ */
+import { recordCommit } from '#db/history/commits.ts';
 import type { EntityManager } from '#db/orm.ts';
-import type { Branch } from '#providers/repositories.ts';
-import type { Clock } from '#runtime/clock.ts';
+import { addPlannedCommit, removeRows } from '#git/accepted-pushes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import type { Write, Written } from './commits.ts';
+import type { Write } from './commits.ts';
 import type { PlannedChange } from './content.ts';
-
-type Recorded = Pick<Write, 'site' | 'repository' | 'by' | 'source'> &
-  Pick<Written, 'commit' | 'filesChanged'> & { branch: Branch };
-
-/** The entry of a commit in the site's history. */
-export function recordCommit(tx: EntityManager, clock: Clock, recorded: Recorded): HistoryEntry {
-  const { site, repository, branch, by, source, commit, filesChanged } = recorded;
-  const detail = { branch, commit, files_changed: filesChanged, source };
-  return recordAct(tx, clock, by, 'repository.committed', {
-    site,
-    subject: { id: site.id, name: repository },
-    detail,
-  });
-}
 
 /** Commits once the records of the commit are written, so that no commit lacks them. Null, without a record, when the branch moved. */
 export async function commitWithRecords(
   em: EntityManager,
   deps: Deps,
-  { site, repository, branch = 'main', source, by, record }: Write,
+  { site, repository, branch = 'main', source, by, record, callId }: Write & { callId: string },
   changes: readonly PlannedChange[],
   toGit: () => Promise<string | null>,
 ): Promise<string | null> {
+  const { clock } = deps;
+  const act = { repository, branch, by, source, filesChanged: changes.length };
+  const row = await recorded(deps, addPlannedCommit(em, clock, callId, { ...act, siteId: site.id }));
   const tx = em.fork();
   const begun = async () => {
     await tx.begin();
-    const act = { site, repository, branch, by, source, commit: '', filesChanged: changes.length };
-    const entry = recordCommit(tx, deps.clock, act);
+    await removeRows(tx, [row]);
+    const entry = recordCommit(tx, clock, { ...act, site, commit: '' });
     await record?.(tx, changes);
     await tx.flush();
     return entry;
@@ -45,6 +35,7 @@ export async function commitWithRecords(
     const commit = await toGit();
     if (commit === null) {
       await tx.rollback();
+      await recorded(deps, removeRows(em, [row]));
       return null;
     }
     entry.detail = { ...entry.detail, commit };

@@ -33,7 +33,7 @@ export type Write = {
   expectedHead?: string | undefined;
   /** `main` if absent. A slot's branch begins at `main`. */
   branch?: Branch | undefined;
-  /** The id of a call that may be sent again. */
+  /** The id of a call that may be sent again; by default a new one. git writes it into the reflog. */
   callId?: string | undefined;
   /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
   begin?(): Promise<void>;
@@ -85,12 +85,13 @@ export async function requireSiteSize(
 export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
   return await oneAtATime(`${write.site.id}:${write.repository}`, async () => {
     const allowance = openDailyQuota(em, deps, write.site, roleOf(write.site, write.by));
+    const callId = write.callId ?? newId('hist');
     let counted = 0;
     try {
       await write.begin?.();
       for (let tries = 0; tries < triesMax; tries++) {
         if (tries > 0) await pause(randomInt(pauseMsMax));
-        const written = await tryWrite(em, deps, write, allowance);
+        const written = await tryWrite(em, deps, { ...write, callId }, allowance);
         if (!written) continue;
         counted = written.counted;
         return written;
@@ -108,7 +109,7 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
 async function tryWrite(
   em: EntityManager,
   deps: Deps,
-  write: Write,
+  write: Write & { callId: string },
   allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
   const { site, repository, message, by: actor, source, expectedHead, branch = 'main', callId, plan } = write;
@@ -153,7 +154,7 @@ type Place = { site: Site; repository: Repository; branch: Branch; tip: string |
 async function commitOn(
   repositories: Repositories,
   { site, repository, branch, tip, parent }: Place,
-  commit: { message: string; author: Author; at: Date; changes: Change[]; callId: string | undefined },
+  commit: { message: string; author: Author; at: Date; changes: Change[]; callId: string },
 ): Promise<string | null> {
   if (tip === null && parent !== null) {
     const isCreated = await repositories.move(site.id, [{ repository, branch, from: null, to: parent }]);

@@ -43,12 +43,12 @@ export async function commitChanges(
   const branch = requireBranch(deps, site, actor, name);
   const { repository, changes } = await route(input);
   const repositories = requireRepositories(deps);
-  const place = { site, repository, branch, by: actor };
-  const { clock } = deps;
-  const earlier = keyed?.isResumed && (await commitOfEarlierRun(em, { clock, repositories }, keyed.id, place));
+  const place = { site, repository, branch };
+  const earlier = keyed?.isResumed && (await commitOfEarlierRun(em, repositories, keyed.id, place));
   if (earlier) return earlier;
   return await writeChanges(em, deps, {
     ...place,
+    by: actor,
     message,
     source: 'api',
     expectedHead,

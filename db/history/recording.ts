@@ -6,8 +6,8 @@ import type { Clock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
 import { HistoryEntry } from './history-entry.ts';
 
-/** Who acts. Without `via` it is a person in a browser. */
-export type ActedBy = { accountId: string; via?: Via | undefined };
+/** Who acts. Without `via` it is a person in a browser. `entryId`: the entry of a call that records one act. */
+export type ActedBy = { accountId: string; via?: Via | undefined; entryId?: string | undefined };
 
 /** A person in a browser. */
 export const person: Via = { kind: 'person', name: null };
@@ -30,7 +30,7 @@ export type Act = {
 export function recordAct(
   tx: EntityManager,
   clock: Clock,
-  { accountId, via = person }: ActedBy,
+  { accountId, via = person, entryId = newId('hist') }: ActedBy,
   action: Action,
   { site, ownerId, subject = site, detail = {} }: Act,
 ): HistoryEntry {
@@ -38,7 +38,7 @@ export function recordAct(
   const owner = site?.account.id ?? ownerId ?? accountId;
   const ownersOnly = actions[action].ownersOnly ?? false;
   return tx.create(HistoryEntry, {
-    id: newId('hist'),
+    id: entryId,
     at: clock.now(),
     ownerId: owner,
     siteId: site?.id ?? null,

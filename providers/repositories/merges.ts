@@ -2,8 +2,9 @@
 import { createInterface } from 'node:readline';
 import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import type { Author, Identity } from './commits.ts';
-import { assertSha, type Place, runGit, spawnGit } from './git.ts';
+import { assertSha, gitEnvironment, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
+import { pushEnvironment, pushSettings } from './pushes.ts';
 
 export type Merge = { ours: string; theirs: string; message: string; author: Author; at: Date };
 export type Merged = { commit: string } | { conflicts: string[] };
@@ -36,8 +37,11 @@ function who(author: Author, at: Date): Record<string, string> {
   return { ...person('AUTHOR', author), ...person('COMMITTER', author.committer ?? author) };
 }
 
-/** A move of one repository's branch from one commit to another; null if the branch does not exist before or after. */
-export type Move = { place: Place; ref: string; from: string | null; to: string | null };
+/**
+ * A move of one repository's branch from one commit to another; null if the branch does not exist before or after. git
+ * writes the id into the reflog.
+ */
+export type Move = { place: Place; ref: string; from: string | null; to: string | null; pushId?: string | undefined };
 
 const zeroOid = '0'.repeat(40);
 
@@ -65,9 +69,10 @@ export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
 type Transaction = Awaited<ReturnType<typeof openTransaction>>;
 
 /** A git-update-ref(1) transaction on one branch. */
-async function openTransaction({ place, ref, from, to }: Move) {
+async function openTransaction({ place, ref, from, to, pushId }: Move) {
   for (const sha of [from, to]) if (sha !== null) assertSha(sha);
-  const child = await spawnGit(place, ['update-ref', '--no-deref', '--stdin']);
+  const logged = pushId === undefined ? {} : { ...gitEnvironment(pushSettings), ...pushEnvironment(pushId) };
+  const child = await spawnGit(place, ['update-ref', '--no-deref', '--stdin'], logged);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async prepare(): Promise<boolean> {

@@ -21,7 +21,7 @@ export type Spans = {
   withParent<Result>(traceparent: string, act: () => Result): Result;
   currentTraceparent(): string | undefined;
   /** Intercepts starts and signals of workflows. */
-  workflowClient: Required<Pick<WorkflowClientInterceptor, 'start' | 'signal'>>;
+  workflowClient: Required<Pick<WorkflowClientInterceptor, 'start' | 'signal' | 'signalWithStart'>>;
 };
 
 let spans: Spans | undefined;

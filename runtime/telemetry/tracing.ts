@@ -86,7 +86,11 @@ function createSpans(tracer: Tracer): Spans {
       const span = trace.getActiveSpan();
       return span && traceparentOf(span);
     },
-    workflowClient: { start: client.start.bind(client), signal: client.signal.bind(client) },
+    workflowClient: {
+      start: client.start.bind(client),
+      signal: client.signal.bind(client),
+      signalWithStart: client.signalWithStart.bind(client),
+    },
   };
 }
 

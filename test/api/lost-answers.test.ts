@@ -5,10 +5,11 @@ import { waitersMax } from '#api/replay-waiters.ts';
 import { Token } from '#db/auth/token.ts';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';
+import { createFixture } from '#test/output/fixture.ts';
 import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { until } from '#test/stack/until.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
-import { callWith, createFixture, errorOf, freeName } from './fixture.ts';
+import { callWith, createSite, errorOf, freeName } from './fixture.ts';
 
 const fixture = await createFixture();
 afterAll(async () => {
@@ -41,6 +42,48 @@ test('a repetition returns the resource of a committed call whose response was l
   expect(await fixture.deps.em().count(Token, token)).toBe(1);
   expect((await callWith(fixture.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
   expect(fixture.takeUnexpected()).toHaveLength(2);
+});
+
+/** Makes a call whose answer is lost, after so many other transactions of it. Returns how to send it again. */
+async function lose(path: string, after = 0) {
+  const send = () => owner.call('POST', path, { headers: { 'idempotency-key': path } });
+  const restore = loseNextAnswer(fixture, 'transactional', after);
+  expect((await send()).status).toBe(500);
+  restore();
+  expect(fixture.takeUnexpected()).toHaveLength(1);
+  return send;
+}
+
+test('a repeated restore leaves a later version live', async () => {
+  const { id } = await createSite(owner);
+  const publish = (text: string) => fixture.publish(id, owner.accountId, { 'index.html': text });
+  const live = async () => (await owner.call('GET', `/v1/sites/${id}`)).body.live_deployment_id;
+  const first = await publish('1');
+  await publish('2');
+  const again = await lose(`/v1/deployments/${first}/restore`, 1);
+  expect(await live()).toBe(first);
+  const third = await publish('3');
+  for (let times = 0; times < 2; times++) {
+    const { status, body } = await again();
+    expect([status, body.id, body.status]).toEqual([200, first, 'retired']);
+    expect(await live()).toBe(third);
+  }
+});
+
+test('a repeated change of a site’s status undoes no later one', async () => {
+  const { id } = await createSite(owner);
+  const call = async (method: string, what: string) => (await owner.call(method, `/v1/sites/${id}${what}`)).body.status;
+  const archive = await lose(`/v1/sites/${id}/archive`);
+  expect(await call('POST', '/unarchive')).toBe('active');
+  expect((await archive()).body.status).toBe('active');
+  expect(await call('POST', '/archive')).toBe('archived');
+  const unarchive = await lose(`/v1/sites/${id}/unarchive`);
+  expect(await call('POST', '/archive')).toBe('archived');
+  expect((await unarchive()).body.status).toBe('archived');
+  expect(await call('DELETE', '?confirm=true')).toBe('deleting');
+  const restore = await lose(`/v1/sites/${id}/restore-site`);
+  expect(await call('DELETE', '?confirm=true')).toBe('deleting');
+  expect((await restore()).body.status).toBe('deleting');
 });
 
 test('a call that failed before creating anything runs again, and releases its key', async () => {

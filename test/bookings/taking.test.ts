@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { momentIn } from '#rules/bookings/written-times.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -226,23 +225,4 @@ test('bookings are listed newest first, in pages, by status and time', async () 
   expect(await wrong('?status=lost')).toBe('invalid_status');
   expect(await wrong('?since=yesterday')).toBe('invalid_since');
   expect(await wrong(`?status=held&cursor=${first.next_cursor}`)).toBe('invalid_cursor');
-});
-
-test('a new booking is in the members’ inbox until it is cancelled or ends', async () => {
-  const { owner, site, publicId } = await newBookable();
-  const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
-  const { body } = await book(publicId, start);
-  const waiting = async () => (await owner.call('GET', '/v1/inbox')).body.items;
-  expect(await waiting()).toContainEqual(
-    expect.objectContaining({
-      kind: 'new_booking',
-      id: body.id,
-      site: expect.objectContaining({ id: site.id }),
-      slot: null,
-      who: 'Ada Visitor',
-      title: `Ada Visitor booked A talk on ${site.name} for ${momentIn(start, 'Europe/Berlin')}.`,
-    }),
-  );
-  await owner.call('POST', `/v1/bookings/${body.id}/cancel`);
-  expect(await waiting()).toEqual([]);
 });

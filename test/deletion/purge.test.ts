@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Settled } from '#db/deadlines.ts';
 import { freeNames } from '#db/sites/deletion.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
 import { createDeletionFixture, type DeletionFixture, dayMs } from './fixture.ts';
@@ -98,4 +100,26 @@ test('a restored site keeps everything, and its workflow ends', async () => {
   fixture.skip(40 * dayMs);
   expect((await owner.call('POST', `/v1/sites/${site.id}/unarchive`)).body.status).toBe('active');
   await expect.poll(async () => (await fixture.visit(site.name, '/')).text).toContain('Here');
+});
+
+test('a site that is deleted again while its restored workflow ends is purged', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  await fixture.startDeletion({ owner, site });
+  const [isRead, isDeleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  fixture.around.set('settleSiteDeletion', async function hold(settle): Promise<unknown> {
+    const row = (await settle()) as Settled;
+    if (row.status === 'restored') {
+      isRead.resolve();
+      await isDeleted.promise;
+    } else fixture.around.set('settleSiteDeletion', hold);
+    return row;
+  });
+  await owner.call('POST', `/v1/sites/${site.id}/restore-site`);
+  await isRead.promise;
+  expect((await owner.call('DELETE', `/v1/sites/${site.id}?confirm=true`)).body.status).toBe('deleting');
+  const unsent = 'select 1 from outbox where workflow_id = ? and sent_at is null';
+  await expect.poll(() => fixture.deps.em().execute(unsent, [workflowIds.deleteSite(site.id)])).toEqual([]);
+  isDeleted.resolve();
+  await fixture.purge(site.id);
 });

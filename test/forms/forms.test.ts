@@ -137,7 +137,8 @@ test('a collaborator removed while becoming notify_to receives nothing', async (
 test('a disabled form keeps its submissions, and an enabled one accepts new ones', async () => {
   const form = await ask.newForm(owner);
   await ask.send(form.id);
-  const disabled = await owner.call('POST', `/v1/forms/${form.id}/disable`);
+  const headers = { 'idempotency-key': 'close' };
+  const disabled = await owner.call('POST', `/v1/forms/${form.id}/disable`, { headers });
   expect(disabled.body).toMatchObject({ status: 'disabled', submissions: 1 });
   expect((await owner.call('POST', `/v1/forms/${form.id}/disable`)).body.status).toBe('disabled');
   const refused = await ask.visitor('POST', `/f/${form.id}`, { body: ada });
@@ -146,6 +147,7 @@ test('a disabled form keeps its submissions, and an enabled one accepts new ones
   expect((await ask.visitor('GET', `/f/${form.id}`)).body.status).toBe('disabled');
   expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(1);
   expect((await owner.call('POST', `/v1/forms/${form.id}/enable`)).body.status).toBe('enabled');
+  expect((await owner.call('POST', `/v1/forms/${form.id}/disable`, { headers })).body.status).toBe('enabled');
   expect((await ask.send(form.id)).status).toBe(200);
 });
 

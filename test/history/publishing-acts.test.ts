@@ -1,8 +1,9 @@
 /** What calls record that change what visitors see, or what is to be published. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { sweep } from '#api/sweeps.ts';
 import { sender } from '#test/output/sending.ts';
 import { createPreviewFixture, type PreviewFixture, page } from '#test/previews/fixture.ts';
-import { expectRecorded } from './recording.ts';
+import { expectRecorded, recordedBy } from './recording.ts';
 
 let fixture: PreviewFixture;
 beforeAll(async () => {
@@ -35,4 +36,22 @@ test('updates, publishes and the end of a preview slot are recorded', async () =
   await expectRecorded(deps, ['repository.merged', 'preview.built'], () => fixture.update(site, 1));
   await expectRecorded(deps, 'preview.published', () => fixture.publish(site, 1));
   await expectRecorded(deps, 'preview.cleared', () => fixture.clear(site, 1));
+});
+
+test('an update of a preview that could not be recorded is recorded by the clean-up', async () => {
+  const { deps, repositories } = fixture;
+  const site = await fixture.newSite();
+  await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });
+  await fixture.build(site, 1);
+  await fixture.write(site, 'main', { 'theirs.html': page('Theirs') });
+  const asking = vi.spyOn(repositories, 'wasPushed').mockRejectedValueOnce(new Error('unreadable'));
+  onTestFinished(() => void asking.mockRestore());
+  expect(await recordedBy(deps, () => fixture.update(site, 1))).toEqual([]);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
+  const recorded = await recordedBy(deps, async () => {
+    await sweep(deps);
+    await sweep(deps);
+  });
+  const to = await repositories.head(site.id, 'source', 'preview/1');
+  expect(recorded).toMatchObject([{ action: 'repository.merged', via_kind: 'token', detail: { to } }]);
 });

@@ -1,11 +1,11 @@
-/** The history of a push, whatever happens between the move of its branch and the entry. */
+/** The history of a push and of a commit by a call, whatever happens between the move of the branch and the entry. */
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { sweep } from '#api/sweeps.ts';
 import { completeAbandonedPushes } from '#git/accepted-pushes.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { hourMs } from '#rules/time.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Caller, createFixture } from '#test/api/fixture.ts';
+import { type Caller, createFixture, createSite, errorOf } from '#test/api/fixture.ts';
 import { cloneSite, pushesOf, startKilledApi } from './cloned-site.ts';
 
 const fixture = await createFixture();
@@ -60,20 +60,52 @@ function whenAsked(commit: string, act: () => Promise<void>): void {
   });
 }
 
+/** Ends the connections that hold this lock on the table. Returns how many. */
+async function endHolders(table: string, mode: string): Promise<number> {
+  const holders = await fixture.deps.em().execute(
+    `select pg_terminate_backend(pid) from pg_locks where relation = ?::regclass and mode = ?
+       and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()`,
+    [table, mode],
+  );
+  return holders.length;
+}
+
 test('a push is recorded although the connection that held its password is lost', async () => {
   const site = await clonedSite();
   let lost = 0;
   whenAsked(site.to, async () => {
     if (lost > 0) return;
-    const holders = await fixture.deps.em().execute(
-      `select pg_terminate_backend(pid) from pg_locks where relation = 'git_credential'::regclass
-         and database = (select oid from pg_database where datname = current_database()) and mode = 'RowShareLock' and pid <> pg_backend_pid()`,
-    );
-    lost += holders.length;
+    lost += await endHolders('git_credential', 'RowShareLock');
   });
   await site.push();
   await expect.poll(() => pushesOf(site), { timeout: 20_000 }).toHaveLength(1);
   expect(lost).toBe(1);
+});
+
+test('a commit by a call is recorded although the database fails once git has it', async () => {
+  const owner = await fixture.newCaller();
+  const { id: siteId } = await createSite(owner);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const make = repositories.commit.bind(repositories);
+  vi.spyOn(repositories, 'commit').mockImplementationOnce(async (...which) => {
+    const made = await make(...which);
+    await endHolders('history_entry', 'RowExclusiveLock');
+    return made;
+  });
+  const body = { message: 'Add b', changes: [{ path: 'src/b.md', text: 'b' }] };
+  const lost = await owner.call('POST', `/v1/sites/${siteId}/commits`, { body });
+  expect([lost.status, errorOf(lost).code]).toEqual([502, 'storage_error']);
+  const commits = async () => {
+    const { items } = (await owner.call('GET', `/v1/sites/${siteId}/history`)).body;
+    return items.filter(({ action }: { action: string }) => action === 'repository.committed');
+  };
+  expect(await commits()).toEqual([]);
+  await sweep(fixture.deps);
+  await sweep(fixture.deps);
+  const commit = await repositories.head(siteId, 'source');
+  const detail = { branch: 'main', commit, files_changed: 1, source: 'api' };
+  expect(await commits()).toMatchObject([{ via: { kind: 'token', name: 'first' }, detail }]);
+  expect(await rowsOf(siteId)).toEqual([]);
 });
 
 test('a push that cannot be recorded is recorded by the next clean-up', async () => {

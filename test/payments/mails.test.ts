@@ -155,12 +155,14 @@ test('a failed refund of a booking names its visitor in the inbox', async () => 
   expect(await items(owner, 'refund_failed')).toMatchObject([{ id: paymentId, who: 'Ada Visitor' }]);
 });
 
-test('a waiting inbox wakes for a payment', async () => {
+test('a waiting inbox wakes for a payment, which it lists for a week', async () => {
   const { owner, payUrl, id } = await fixture.newPayment();
   const { page } = await fixture.openLink(payUrl);
   const waiting = owner.call('GET', '/v1/inbox?wait=50');
   await fixture.press(page);
   expect((await waiting).body.items).toEqual([expect.objectContaining({ kind: 'payment_paid', id })]);
+  await fixture.deps.em().execute(`update payment set paid_at = paid_at - interval '8 days' where id = ?`, [id]);
+  expect(await items(owner, 'payment_paid')).toEqual([]);
 });
 
 test('the inbox lists the payment of a booking, which has no other receipt', async () => {

@@ -8,6 +8,7 @@ import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from '#test/bookings/fixture.ts';
 import { daily, timetable } from '#test/bookings/timetable.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { writeMail } from '#web/mails/mails.ts';
 
 const fixture = await createBookingFixture({ FRONTAGE_RATE_SCALE: '1000', ...payingEnv(9) });
@@ -109,6 +110,17 @@ describe('a move', () => {
     expect(await payment()).toEqual(before);
     await em().execute('update booking set hold_expires_at = now() where id = ?', [booking.id]);
     expect(codeOf(await move({ start: second }))).toBe('not_cancellable');
+  });
+
+  test('whose answer was lost is not made again, after a later one', async () => {
+    const { second, third, move } = await booked();
+    const again = () => move({ start: second }, { 'idempotency-key': 'lost' });
+    const restore = loseNextAnswer(fixture, 'transactional');
+    expect((await again()).status).toBe(500);
+    restore();
+    expect((await move({ start: third })).body.start).toBe(third);
+    expect((await again()).body.start).toBe(third);
+    expect(fixture.takeUnexpected()).toHaveLength(1);
   });
 
   test('of a block keeps its length and the whole calendar', async () => {
