@@ -38,7 +38,7 @@ test('updates, publishes and the end of a preview slot are recorded', async () =
   await expectRecorded(deps, 'preview.cleared', () => fixture.clear(site, 1));
 });
 
-test('an update of a preview that could not be recorded is recorded by the clean-up', async () => {
+test('the clean-up records an update of a preview that its call could not', async () => {
   const { deps, repositories } = fixture;
   const site = await fixture.newSite();
   await fixture.write(site, 'preview/1', { 'ours.html': page('Ours') });

@@ -82,7 +82,7 @@ test('a push is recorded although the connection that held its password is lost'
   expect(lost).toBe(1);
 });
 
-test('a commit by a call is recorded although the database fails once git has it', async () => {
+test('a commit by a call is recorded although the database fails after git', async () => {
   const owner = await fixture.newCaller();
   const { id: siteId } = await createSite(owner);
   onTestFinished(() => void vi.restoreAllMocks());

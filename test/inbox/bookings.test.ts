@@ -31,7 +31,7 @@ test('a move by another person returns a booking to the inbox, with their name',
   expect([await itemsOf(owner), (await itemsOf(member)).length]).toEqual([[], 1]);
 });
 
-test('a new booking is in the inbox until it is cancelled, over or a week old', async () => {
+test('a new booking leaves the inbox when cancelled, over or a week old', async () => {
   const { owner, site, publicId } = await newBookable();
   const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
   const { body } = await book(publicId, start);
