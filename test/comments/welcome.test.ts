@@ -1,6 +1,7 @@
 /** The overlay for a reader who opens their first review link: welcome, count, name. */
 import { expect, test, vi } from 'vitest';
 import { violationsOf } from '#test/web/axe.ts';
+import { showDraft } from './drafts.ts';
 import {
   bakery,
   desk,
@@ -110,5 +111,56 @@ test('a reviewer comments on a page that forbids scripts, styles and frames', { 
   await send(review, 'Bigger.');
   await soon(async () => (await site.list()).body.items.length).toBe(1);
   expect(await frameOf(review.page).locator('body').evaluate('innerHeight')).toBeGreaterThan(50);
+  await context.close();
+});
+
+test('a reader of a draft’s link is welcomed to it, and comments on it', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  const place = { siteId: site.site.id, accountId: site.accountId, slot: 2 };
+  const { label, deploymentId } = await showDraft(fixture, place, bakery({ heading: 'Bread on Sundays' }));
+  await soon(async () => (await fixture.visit(label, '/')).text).toContain('Bread on Sundays');
+  const context = await fixture.newContext(desk);
+  const review = await openReview(context, (await site.review({ slot: 2 })).body.url);
+  await review.frame.getByText('You are reviewing a draft of Bakery. No comments are open.').waitFor();
+  expect(new URL(review.page.url()).hostname).toBe(`${label}.sites.localhost`);
+  expect(await faultsOf(review)).toEqual([]);
+  await startComment(review);
+  await pointAt(review.page, 'h1');
+  await review.frame.getByLabel('What should change here?').fill('And on Mondays?');
+  await send(review, 'And on Mondays?');
+  const [thread] = (await site.list()).body.items;
+  expect(thread).toMatchObject({ deployment_id: deploymentId, position: { quote: 'Bread on Sundays' } });
+  await context.close();
+});
+
+test('the key of an ended link gives way to the newest link’s', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  const { body: first } = await site.review();
+  const context = await fixture.newContext(desk);
+  const { page, frame } = await openReview(context, first.url);
+  await startComment({ frame });
+  await frame.getByRole('button', { name: 'Cancel' }).click();
+  await site.call('DELETE', `/v1/review-links/${first.id}`);
+  await site.open('Is this right?');
+
+  // The page opens without a word about the old link; a press says what to do.
+  await page.reload();
+  const start = frame.getByRole('button', { name: 'Add comment', exact: true });
+  await start.waitFor();
+  await soon(() => frame.locator('body').evaluate('localStorage.length')).toBe(0);
+  expect(await frame.locator('#fault').isVisible()).toBe(false);
+  const [popup] = await Promise.all([context.waitForEvent('page'), start.press('Enter')]);
+  await popup.getByRole('heading', { name: 'This link has expired' }).waitFor();
+  await popup.close();
+
+  // So it does in a browser that still has the old key.
+  const stale = `localStorage.setItem('frontage-review:${site.site.public_id}', '${first.url.split('/').at(-1)}')`;
+  await frame.locator('body').evaluate(stale);
+  await page.close();
+  const next = await openReview(context, await site.link());
+  await next.frame.getByText('You are reviewing Bakery. 1 comment is open.').waitFor();
+  expect(await next.frame.locator('#fault').isVisible()).toBe(false);
+  const shown = next.frame.getByText('Is this right?');
+  await pressUntil(next.frame.getByRole('button', { name: 'Show comments' }), shown);
   await context.close();
 });
