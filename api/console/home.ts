@@ -2,11 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
-import { isEmptyChoice } from '#api/auth/scope-choice.ts';
+import { isEmptyChoice, type ScopeChoice } from '#api/auth/scope-choice.ts';
 import type { InboxItem } from '#api/inbox/item.ts';
 import { readInbox } from '#api/inbox/rules.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { scopeSitesMax } from '#rules/scopes.ts';
+import { scopeSitesMax, usualScope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import type { Refused } from '#web/console/frame.ts';
@@ -29,10 +29,12 @@ export function homePages(console: Console): void {
     async (request, reply) => {
       const which = { id: request.params.id, email: sessionAccount(request).email };
       const answer = readAnswer(request);
-      if (answer.approve && isEmptyChoice(answer.choice)) return show(request, reply, faulty(noSiteChosen));
+      const again = (text: string) =>
+        show(request, reply, faulty(text), answer.approve ? { id: which.id, choice: answer.choice } : undefined);
+      if (answer.approve && isEmptyChoice(answer.choice)) return again(noSiteChosen);
       const answered = await answerRequest(request.em, deps, which, answer);
       if (answered.outcome === 'wrong_code')
-        return show(request, reply, faulty(wrongCode(answered.triesLeft, answer.approve ? answer.code : '')));
+        return again(wrongCode(answered.triesLeft, answer.approve ? answer.code : ''));
       return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
     },
   );
@@ -41,17 +43,17 @@ export function homePages(console: Console): void {
     path: '/account/inbox/done',
     operation: 'inbox.done',
     input: (_request, { field }) => ({ items: [{ kind: field('kind'), id: field('id') }] }),
-    done: () => ({ to: '/account', notice: 'Done. It returns if something changes.' }),
-    gone: { to: '/account', notice: 'This no longer waits for you.' },
+    done: () => ({ to: '/account', notice: 'Done. It will return if something changes.' }),
+    gone: { to: '/account', notice: 'This is no longer waiting for you.' },
     show,
   });
 
-  async function show(request: FastifyRequest, reply: FastifyReply, refused: Refused | null) {
-    const page = homePage(frameOf(request, reply, deps, refused), await read(request));
+  async function show(request: FastifyRequest, reply: FastifyReply, refused: Refused | null, ticked?: Ticked) {
+    const page = homePage(frameOf(request, reply, deps, refused), await read(request, ticked));
     return sendPage(reply, page, refused ? refused.status : 200);
   }
 
-  async function read(request: FastifyRequest): Promise<HomePage> {
+  async function read(request: FastifyRequest, ticked?: Ticked): Promise<HomePage> {
     const { em, actor } = request;
     const { email } = sessionAccount(request);
     const sites = await siteCards(em, deps, actor);
@@ -59,7 +61,11 @@ export function homePages(console: Console): void {
     const { items } = await readInbox(em, deps, actor, { sites: names, evenDone: true });
     const requests = await openRequests(em, deps.clock.now(), email);
     return {
-      requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
+      requests: requests.map((one) => ({
+        id: one.id,
+        chosen: one.id === ticked?.id ? ticked.choice : usualScope,
+        ...requestView(one),
+      })),
       siteChoices: sites
         .filter(({ id }) => names.has(id))
         .slice(0, scopeSitesMax)
@@ -71,6 +77,9 @@ export function homePages(console: Console): void {
     };
   }
 }
+
+/** What the owner ticked for this request before a wrong code. */
+type Ticked = { id: string; choice: ScopeChoice };
 
 /** These have a section of their own. */
 const ownSections: ReadonlySet<InboxItem['kind']> = new Set(['access_to_widen', 'invitation']);

@@ -1,6 +1,6 @@
 /** Home: what waits for the owner, and their sites. */
 import { readFileSync } from 'node:fs';
-import { usualScope } from '#rules/scopes.ts';
+import type { Scope } from '#rules/scopes.ts';
 import { accountPage, type Frame } from '#web/console/frame.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -19,7 +19,8 @@ export type RefusalShown = { agentName: string; attempt: string; at: Date; link:
 export type InvitationShown = { id: string; hostname: string; inviter: string; expiresAt: Date };
 
 export type HomePage = {
-  requests: (RequestShown & { id: string })[];
+  /** `chosen`: what is ticked. */
+  requests: (RequestShown & { id: string; chosen: Scope })[];
   /** The sites that an agent can be given access to. */
   siteChoices: SiteChoice[];
   refusals: RefusalShown[];
@@ -37,7 +38,7 @@ ${requests.map((request) => requestPanel(request, frame, page))}
 ${refusals.length > 0 ? refusalList(frame, page) : null}
 ${invitations.length > 0 ? invitationList(frame, page) : null}
 ${waiting.length > 0 ? waitingList(waiting, frame, own) : null}
-${waits || sites.length === 0 ? null : html`<p class="hint">Nothing waits for you.</p>`}
+${waits || sites.length === 0 ? null : html`<p class="hint">Nothing is waiting for you.</p>`}
 <section><h2>Your sites</h2>
 ${siteList(sites, frame.now)}</section>`;
   return accountPage(frame, 'home', { title: 'Home', main, style });
@@ -49,7 +50,7 @@ function requestPanel(request: HomePage['requests'][number], { form, now }: Fram
 <h2>“${request.agentName}” is requesting access</h2>
 <div class="panel">
 ${requestFacts(request, now)}
-${form({ action }, html`${scopeFields(siteChoices, usualScope)}${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
+${form({ action }, html`${scopeFields(siteChoices, request.chosen)}${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
 ${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>
 </section>`;
@@ -57,10 +58,10 @@ ${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse<
 
 function refusalList({ now }: Frame, { refusals }: HomePage): Html {
   return html`<section>
-<h2>Your agents ask for more</h2>
+<h2>Your agents ask for more access</h2>
 <ul class="rows">${refusals.map(
     ({ agentName, attempt, at, link }) => html`<li>
-<div><strong>${agentName}</strong><small>Was refused ${relative(at, now)}: ${attempt}</small></div>
+<div><strong>${agentName}</strong><small>Refused ${relative(at, now)}: ${attempt}</small></div>
 <a class="button quiet small" href="${link}">Decide</a>
 </li>`,
   )}</ul>
