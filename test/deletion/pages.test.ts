@@ -12,6 +12,7 @@ import { callWith, createSite } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
+import { violationsOf } from '#test/web/axe.ts';
 import type { MailKind } from '#web/mails/mails.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -28,7 +29,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** Keeps pictures, and finds nothing wider than the window. */
+/** Keeps pictures, and finds nothing wider than the window, and on a page no violation of axe-core’s rules. */
 async function look(page: Page, name: string): Promise<void> {
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });
@@ -37,6 +38,9 @@ async function look(page: Page, name: string): Promise<void> {
       const path = join(pictures ?? '', `${name}-${width}-${colorScheme}.png`);
       if (pictures) await page.screenshot({ path, fullPage: true });
       expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+      // An e-mail is part of another page.
+      if (width === 390 && !name.startsWith('mail-'))
+        expect([name, colorScheme, ...(await violationsOf(page))]).toEqual([name, colorScheme]);
     }
   }
 }
@@ -116,7 +120,7 @@ test('an owner stops a change of address, with the code alone', async () => {
   await goTo(page, '/account/settings');
   await page.getByLabel('New e-mail address').fill(fixture.newAddress());
   await press(page, 'Change my address');
-  await page.getByText('waits for a confirmation').waitFor();
+  await page.getByText('is waiting for confirmation').waitFor();
   await look(page, 'account-changing');
   const { link, code } = await readMail(email, 'address-change', 'to-stop');
   await goTo(page, link);
@@ -191,7 +195,7 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
   await look(page, 'agents');
   await page.locator('section', { hasText: 'Git passwords' }).getByRole('link', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke it' }).click();
-  await page.getByText('The git password works no longer.').waitFor();
+  await page.getByText('The git password no longer works.').waitFor();
   const { link } = await readMail(owner.email, 'collaborator-invited');
   await goTo(page, link);
   await look(page, 'invited');

@@ -182,7 +182,7 @@ test('without scripts both pages show the owner’s text, and what can be booked
   await browsing.keep(page, 'form-page-no-scripts');
   const other = await fixture.newBookable();
   const plain = await browsing.visit(fixture, `/b/${other.publicId}`, { scripts: false });
-  expect(await plain.getByText('The website says how to reach its owner').isVisible()).toBe(true);
+  expect(await plain.getByText('The website shows how to reach its owner').isVisible()).toBe(true);
   for (const one of [booking, page, plain]) await one.context().close();
 });
 

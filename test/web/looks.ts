@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core';
 import { expect } from 'vitest';
 import { pathOf } from '#test/stack/requirements.ts';
+import { violationsOf } from './axe.ts';
 
 const pictures = process.env.FRONTAGE_PICTURES;
 const usual = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
@@ -34,12 +35,21 @@ export async function look(page: Page, name: string, { width, colorScheme }: Loo
   expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
 }
 
+/** `look`, and finds no violation of axe-core's rules. */
+export async function inspect(page: Page, name: string, shown: Look): Promise<void> {
+  await look(page, name, shown);
+  expect([name, shown, ...(await violationsOf(page))]).toEqual([name, shown]);
+}
+
 /** How much of the page has moved since it was opened (web.dev/cls). */
 const movement = `new Promise((done) => new PerformanceObserver((list) =>
   done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 200))`;
 const weightMax = 150_000;
 
-/** Opens a page, and expects that it is light without its pictures, and that nothing moves while it loads. */
+/** Sources of pictures that are loaded before they are seen. */
+const eagerPictures = `[...document.images].filter(({ loading }) => loading !== 'lazy').map(({ src }) => src)`;
+
+/** Opens a page, and expects that it is light without its pictures, which are lazy, and that nothing moves while it loads. */
 export async function openLight(page: Page, href: string): Promise<number | undefined> {
   let weight = 0;
   const weigh = async (response: Response) => {
@@ -50,5 +60,6 @@ export async function openLight(page: Page, href: string): Promise<number | unde
   const moved = await page.evaluate<number>(movement);
   page.removeListener('response', weigh);
   expect([href, moved < 0.02, weight > 0 && weight < weightMax]).toEqual([href, true, true]);
+  expect([href, await page.evaluate(eagerPictures)]).toEqual([href, []]);
   return opened?.status();
 }
