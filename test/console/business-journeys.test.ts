@@ -1,5 +1,5 @@
 /**
- * What an owner does by hand, in Chromium: with scripts and without, and with the keyboard alone.
+ * What an owner does by hand, in Chromium: at both widths, in each scheme, with scripts and without, with the keyboard alone.
  * @module-tag chromium
  */
 import { readFile } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
+import { activate, download, follow, notice, press, typeInto, type Way, walk, ways } from './journeys.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 
 type Business = Awaited<ReturnType<Pottery['newBusiness']>>;
@@ -16,18 +17,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => pottery?.close());
 
-/** Whose people have no mouse. */
-const keyboardOnly = new WeakSet<Page>();
-
-async function activate(page: Page, role: 'button' | 'link', name: string): Promise<void> {
-  if (!keyboardOnly.has(page)) return page.getByRole(role, { name, exact: true }).first().click();
-  await tabTo(page, role, name);
-  await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
-  await page.waitForLoadState();
+/** A page of the person in this way. */
+async function visit(who: Pick<Business['owner'], 'accountId'>, way: Way): Promise<Page> {
+  const look = { width: way.width, colorScheme: way.theme };
+  const options = { forcedColors: way.forced ? 'active' : 'none', javaScriptEnabled: way.scripts } as const;
+  return walk(await pottery.visit(who, look, options), way);
 }
-const press = (page: Page, name: string) => activate(page, 'button', name);
-const follow = (page: Page, name: string) => activate(page, 'link', name);
-const notice = async (page: Page) => (await page.getByRole('status').textContent()) ?? '';
 
 /** Deletes one message, and reads the other. */
 async function tidyMessages(page: Page, { site, form, owner }: Business): Promise<void> {
@@ -51,11 +46,11 @@ async function moveAndCancel(page: Page, { site, booking, owner }: Business): Pr
   const read = async () => (await owner.call('GET', `/v1/bookings/${booking.id}`)).body;
   await page.goto(pottery.path(site.id, `/bookings/${booking.id}`));
   await follow(page, 'Move');
-  await page.locator('.rows a').nth(3).click();
+  await activate(page, page.locator('.rows a').nth(3));
   await press(page, 'Move the booking');
   expect(await notice(page)).toMatch(/^Moved\. Grace Hopper gets no e-mail about this\. Please tell them the new time/);
   expect((await read()).start).not.toBe(booking.start);
-  await follow(page, 'Cancel');
+  await follow(page, 'Cancel the booking');
   await press(page, 'Cancel the booking');
   expect(await notice(page)).toMatch(
     /^The booking is cancelled\. Grace Hopper gets no e-mail.* tell them that the booking is cancelled/,
@@ -71,8 +66,8 @@ async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void
   await page.getByLabel('Day').fill(date);
   await press(page, 'Show the times');
   await page.getByLabel(/^Another time/).check();
-  await page.getByLabel('Other start').fill('25:00'.replace('25', '09').replace('00', '07'));
-  await page.getByLabel('Name').fill('Tim');
+  await page.getByLabel('Start of the other time').fill('09:07');
+  await typeInto(page, 'Name', 'Tim');
   await press(page, 'Book');
   expect(await notice(page)).toContain('Booked. Visitors could not have booked this time');
   await follow(page, 'Bookings');
@@ -110,12 +105,12 @@ async function refundPart(page: Page, { site, payment, owner }: Business): Promi
     ['a lot', 'must be an amount in EUR'],
     ['20', '€12.50'],
   ] as const) {
-    await amount.fill(typed);
+    await typeInto(page, 'How much, in EUR', typed);
     await press(page, 'Refund');
     expect(await page.getByRole('alert').textContent()).toContain(fault);
     expect(await amount.inputValue()).toBe(typed);
   }
-  await amount.fill('5');
+  await typeInto(page, 'How much, in EUR', '5');
   await press(page, 'Refund');
   expect(await notice(page)).toMatch(/^€5\.00 is being refunded/);
   const read = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount;
@@ -125,8 +120,8 @@ async function refundPart(page: Page, { site, payment, owner }: Business): Promi
 /** Requests a payment, and closes its link. */
 async function requestAndClose(page: Page, { site, owner }: Business): Promise<void> {
   await page.goto(pottery.path(site.id, '/payments/new'));
-  await page.getByLabel('Amount').fill('1,250');
-  await page.getByLabel('What is paid for').fill('A kiln');
+  await typeInto(page, 'Amount', '1,250');
+  await typeInto(page, 'What the payment is for', 'A kiln');
   await press(page, 'Create the link');
   await page.getByText('€1,250.00').waitFor();
   const id = page.url().split('/').at(-1);
@@ -144,29 +139,24 @@ async function changeAgents(page: Page): Promise<void> {
   await page.goto('http://desk.localhost/account/agents');
   await follow(page, 'Connect an agent');
   expect(await page.getByText('claude mcp add --transport http frontage http://desk.localhost/mcp').count()).toBe(1);
-  await follow(page, 'Make one by hand');
-  await page.getByLabel('Name').fill('My editor');
-  await press(page, 'Make the token');
+  await follow(page, 'Create one by hand');
+  await typeInto(page, 'Name', 'My editor');
+  await press(page, 'Create the token');
   const secret = (await page.locator('.copyable code').textContent()) ?? '';
   const act = async () => (await callWith(pottery.url, secret)('GET', '/v1/sites')).status;
   expect(await act()).toBe(200);
   await page.goto('http://desk.localhost/account/agents');
-  await page.getByRole('link', { name: 'Revoke the access of My editor' }).click();
+  await follow(page, 'Revoke the access of My editor');
   await press(page, 'Revoke its access');
-  expect(await notice(page)).toContain('My editor has no access any more');
+  expect(await notice(page)).toContain('My editor no longer has access');
   expect(await act()).toBe(401);
 }
 
-test.each([
-  { width: 1280, scripts: true, keyboard: true, forcedColors: 'none' },
-  { width: 390, scripts: false, keyboard: false, forcedColors: 'active' },
-] as const)(
-  'an owner runs the business by hand ($width px, scripts: $scripts, keyboard alone: $keyboard)',
-  async ({ width, scripts, keyboard, forcedColors }) => {
+test.each(ways)(
+  'an owner runs the business by hand ($name)',
+  async (way) => {
     const business = await pottery.newBusiness();
-    const options = { javaScriptEnabled: scripts, forcedColors };
-    const page = await pottery.visit(business.owner, { width, colorScheme: 'light' }, options);
-    if (keyboard) keyboardOnly.add(page);
+    const page = await visit(business.owner, way);
     await tidyMessages(page, business);
     await moveAndCancel(page, business);
     await bookAndBlock(page, business);
@@ -178,41 +168,33 @@ test.each([
   120_000,
 );
 
-async function tabTo(page: Page, role: 'button' | 'link', name: string): Promise<void> {
-  const there = page.getByRole(role, { name, exact: true }).first();
-  await there.waitFor();
-  for (let tabs = 0; tabs < 90; tabs++) {
-    await page.keyboard.press('Tab');
-    if (await there.evaluate((element) => element.matches(':focus'))) return;
-  }
-  throw new Error(`the keyboard does not reach “${name}”`);
-}
-
-test('an owner exports, archives, deletes and restores a site, and a collaborator leaves', async () => {
+test.each(ways)('an owner exports, archives, deletes and restores a site ($name)', async (way) => {
   const owner = await pottery.newCaller();
   const site = await createSite(owner, { title: 'The bakery' });
-  const guest = await pottery.newCollaborator(owner, site.id);
-  const plain = { javaScriptEnabled: false };
-  const page = await pottery.visit(guest, { width: 1280, colorScheme: 'dark' }, { ...plain, forcedColors: 'active' });
+  const page = await visit(owner, way);
+  await page.goto(pottery.path(site.id, '/settings'));
+  const file = await download(page, 'Download the site');
+  expect(file.suggestedFilename()).toBe(`${site.name}.tar`);
+  expect((await readFile(await file.path())).subarray(257, 262).toString()).toBe('ustar');
+  await follow(page, 'Archive the site');
+  await press(page, 'Archive the site');
+  await follow(page, 'Delete the site');
+  await press(page, 'Delete the site');
+  expect(await notice(page)).toContain('The bakery is being deleted. You can restore it for 30 days.');
+  await follow(page, 'Restore');
+  await activate(page, page.getByRole('button', { name: /Restore/ }));
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.status).toBe('archived');
+  await page.context().close();
+});
+
+test.each(ways)('a collaborator leaves a site ($name)', async (way) => {
+  const owner = await pottery.newCaller();
+  const site = await createSite(owner);
+  const page = await visit(await pottery.newCollaborator(owner, site.id), way);
   await page.goto(pottery.path(site.id, '/people'));
   await follow(page, 'Leave this site');
   await press(page, 'Leave');
   await page.getByRole('heading', { name: `You have left ${site.name}.sites.localhost` }).waitFor();
   expect((await page.goto(pottery.path(site.id)))?.status()).toBe(404);
   await page.context().close();
-
-  const own = await pottery.visit(owner, { width: 390, colorScheme: 'light' }, { ...plain, acceptDownloads: true });
-  await own.goto(pottery.path(site.id, '/settings'));
-  const [download] = await Promise.all([own.waitForEvent('download'), follow(own, 'Download the site')]);
-  expect(download.suggestedFilename()).toBe(`${site.name}.tar`);
-  expect((await readFile(await download.path())).subarray(257, 262).toString()).toBe('ustar');
-  await follow(own, 'Archive the site');
-  await press(own, 'Archive the site');
-  await follow(own, 'Delete the site');
-  await press(own, 'Delete the site');
-  expect(await notice(own)).toContain('The bakery is being deleted. You can restore it for 30 days.');
-  await follow(own, 'Restore');
-  await own.getByRole('button', { name: /Restore/ }).click();
-  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.status).toBe('archived');
-  await own.context().close();
 });

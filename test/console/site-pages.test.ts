@@ -9,6 +9,7 @@ import { createSite } from '#test/api/fixture.ts';
 import { violationsOf } from '#test/web/axe.ts';
 import type { Look } from '#test/web/browsing.ts';
 import { type ConsoleFixture, createConsoleFixture, hostile } from './fixture.ts';
+import { follow, notice, press, typeInto, type Way, walk, ways } from './journeys.ts';
 
 let fixture: ConsoleFixture;
 beforeAll(async () => {
@@ -16,43 +17,41 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
-const notice = (page: Page) => page.getByRole('status').textContent();
 const tabs = ['', '/visitors', '/comments', '/history'];
 
-test.each([[{ width: 390, scripts: true }], [{ width: 1280, scripts: false }]])(
-  'an owner reads why a build failed, and restores a version, %o',
-  async (look: Look) => {
-    const { owner, site } = await fixture.newBusySite('The joinery');
-    const page = await fixture.open(owner, '/account', look);
-    await page.getByRole('link', { name: 'The joinery' }).click();
-    await page.getByRole('heading', { name: 'Version 3 could not be published' }).waitFor();
-    expect(await page.getByRole('region', { name: 'Build log' }).textContent()).toContain('[build] version 3');
-    await press(page, 'Restore version 1');
-    expect(await notice(page)).toBe('Version 1 is live again.');
-    expect(
-      (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items.find(
-        (one: { status: string }) => one.status === 'live',
-      ).number,
-    ).toBe(1);
-    const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
-    expect(items[0]).toMatchObject({ action: 'deployment.restored', via: { kind: 'person' } });
-    await page.context().close();
-  },
-);
+/** The console as its owner sees it in this way. */
+const open = async (owner: { email: string }, path: string, way: Way): Promise<Page> =>
+  walk(await fixture.open(owner, path, way), way);
 
-test('an owner answers, resolves and reopens a comment in their own name', async () => {
+test.each(ways)('an owner reads why a build failed, and restores a version ($name)', async (way) => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  const page = await open(owner, '/account', way);
+  await follow(page, 'The joinery');
+  await page.getByRole('heading', { name: 'Version 3 could not be published' }).waitFor();
+  await page.getByText('Visitors still see version 2.').waitFor();
+  expect(await page.getByRole('region', { name: 'Build log' }).textContent()).toContain('[build] version 3');
+  await press(page, 'Restore version 1');
+  expect(await notice(page)).toBe('Version 1 is live again.');
+  const { items: deployments } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
+  expect(deployments.find(({ status }: { status: string }) => status === 'live').number).toBe(1);
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
+  expect(items[0]).toMatchObject({ action: 'deployment.restored', via: { kind: 'person' } });
+  await page.context().close();
+});
+
+test.each(ways)('an owner answers, resolves and reopens a comment in their own name ($name)', async (way) => {
   const { owner, site, thread } = await fixture.newBusySite('The joinery');
-  const page = await fixture.open(owner, `/account/sites/${site.id}/comments`, { scripts: false });
-  await page.getByLabel('Reply').fill('   ');
+  const page = await open(owner, `/account/sites/${site.id}/comments`, way);
+  await typeInto(page, 'Reply', '   ');
   await press(page, 'Send');
   expect(await page.getByRole('alert').textContent()).toMatch(/message/i);
-  await page.getByLabel('Reply').fill('It is lighter now.');
+  await typeInto(page, 'Reply', 'It is lighter now.');
   await press(page, 'Send');
   expect(await notice(page)).toBe('Your reply is sent.');
   await press(page, 'Resolve');
-  await page.getByRole('link', { name: 'Resolved' }).click();
+  await follow(page, 'Resolved');
   await press(page, 'Reopen');
+  expect(await notice(page)).toBe('The comment is open again.');
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/comments`)).body;
   expect(items).toHaveLength(1);
   expect(items[0]).toMatchObject({ id: thread.id, status: 'open' });

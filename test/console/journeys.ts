@@ -1,0 +1,61 @@
+/** How an owner goes through a journey: in which window and colours, and with what. */
+import type { Locator, Page } from 'playwright-core';
+
+/** Together: both widths, both schemes, forced colours, the keyboard alone, and no scripts. */
+export const ways = [
+  { name: '1280 px, light, keyboard alone', width: 1280, theme: 'light', forced: false, scripts: true, keyboard: true },
+  { name: '390 px, dark, no scripts', width: 390, theme: 'dark', forced: false, scripts: false, keyboard: false },
+  { name: '390 px, forced colours', width: 390, theme: 'light', forced: true, scripts: true, keyboard: false },
+] as const;
+export type Way = (typeof ways)[number];
+
+/** Whose people have no mouse. */
+const keyboardOnly = new WeakSet<Page>();
+
+/** The page, with what its person has. */
+export function walk(page: Page, { keyboard }: Pick<Way, 'keyboard'>): Page {
+  if (keyboard) keyboardOnly.add(page);
+  return page;
+}
+
+export const press = (page: Page, name: string) => activate(page, page.getByRole('button', { name, exact: true }));
+export const follow = (page: Page, name: string) => activate(page, page.getByRole('link', { name, exact: true }));
+export const notice = async (page: Page) => (await page.getByRole('status').first().textContent()) ?? '';
+
+/** Presses the first of them, and waits for the page that follows. */
+export async function activate(page: Page, all: Locator): Promise<void> {
+  if (!keyboardOnly.has(page)) return all.first().click();
+  await tabTo(page, all.first());
+  await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
+  await page.waitForLoadState();
+}
+
+/** Presses what begins a download. */
+export async function download(page: Page, name: string) {
+  const link = page.getByRole('link', { name, exact: true });
+  if (keyboardOnly.has(page)) await tabTo(page, link);
+  const begun = page.waitForEvent('download');
+  await (keyboardOnly.has(page) ? page.keyboard.press('Enter') : link.click());
+  return await begun;
+}
+
+/** Types into a field, over what is there. */
+export async function typeInto(page: Page, label: string | RegExp, text: string): Promise<void> {
+  const field = page.getByLabel(label).first();
+  if (!keyboardOnly.has(page)) return field.fill(text);
+  await tabTo(page, field);
+  await page.keyboard.press('ControlOrMeta+A');
+  if (text === '') return page.keyboard.press('Delete');
+  await page.keyboard.type(text);
+}
+
+const tabsMax = 120;
+
+async function tabTo(page: Page, there: Locator): Promise<void> {
+  await there.waitFor();
+  for (let tabs = 0; tabs < tabsMax; tabs++) {
+    if (await there.evaluate((element) => element.matches(':focus'))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not reach ${there}`);
+}
