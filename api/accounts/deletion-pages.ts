@@ -93,5 +93,5 @@ const notDeleting = noticePage({
 
 const tooLate = noticePage({
   title: 'Your account is being deleted for good',
-  text: `Its ${deletionDelay} are over, so it cannot be restored any more.`,
+  text: `Its ${deletionDelay} are over, so it can no longer be restored.`,
 });

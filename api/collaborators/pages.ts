@@ -29,7 +29,7 @@ export function collaboratorPages(app: Api, deps: Deps): void {
         form: formsFor(request, reply, deps),
         action: `/account/sites/${site.id}/leave`,
         title: `Leave ${hostname}?`,
-        lead: html`You and your agents can then neither edit <strong>${hostname}</strong> nor see its drafts. Your work stays with its owner, ${name} (${email}).`,
+        lead: html`You and your agents will no longer be able to edit <strong>${hostname}</strong> or see its drafts. Your work stays with its owner, ${name} (${email}).`,
         button: 'Leave',
         hint: 'Your git passwords, upload links and review links for this website end at once. To keep your access, close this page; nothing will change.',
       });

@@ -93,7 +93,7 @@ function oneAgent(console: Console): void {
     input: ({ params: { id } }) => ({ id }),
     done: ({ name }) => ({
       to: base,
-      notice: `${name} has no access any more, and neither has what was made with it.`,
+      notice: `${name} no longer has access, and neither does anything that it created.`,
     }),
     show: show(revocationPage),
   });

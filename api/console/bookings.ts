@@ -74,7 +74,7 @@ export function bookingPages(console: Console): void {
     input: (request) => ({ id: feedId(request) }),
     done: (_answer, { params }) => ({
       to: sitePath(params.id, 'bookings'),
-      notice: 'Revoked. Calendars that read this address show no new bookings.',
+      notice: 'The calendar address is revoked. Calendars that use it show no new bookings.',
     }),
   });
 

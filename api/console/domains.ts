@@ -41,7 +41,7 @@ export function domainPages(console: Console): void {
     input: (_request, { field }) => ({ domain: (field('domain') ?? '').trim(), mode: field('mode') ?? '' }),
     done: ({ id }, { params }) => ({
       to: `${sitePath(params.id, 'domains')}/${id}`,
-      notice: 'Now follow the steps. We check the domain again and again, and e-mail you when it works.',
+      notice: 'Now follow the steps. We keep checking the domain, and e-mail you when it works.',
     }),
     show: (request, reply, refused) => showList(deps, request, reply, refused),
   });
@@ -75,7 +75,7 @@ export function domainPages(console: Console): void {
     path: `${base}/:domain/detach`,
     operation: 'domain.detach',
     input: (request) => ({ id: domainId(request) }),
-    done: ({ unicode }, request) => ({ to: pathOf(request), notice: `${unicode} shows no site any more.` }),
+    done: ({ unicode }, request) => ({ to: pathOf(request), notice: `${unicode} no longer shows a site.` }),
     show: show(detachPage),
   });
 

@@ -51,7 +51,7 @@ export function messagePages(console: Console): void {
     input: (request, { field }) => ({ id: messageId(request), spam: field('spam') === 'yes' }),
     done: ({ spam }, request) => ({
       to: `${sitePath(request.params.id, 'messages')}/${messageId(request)}`,
-      notice: spam ? 'Marked as spam.' : 'It is among your messages again.',
+      notice: spam ? 'Marked as spam.' : 'It is back among your messages.',
     }),
     show: showOne,
   });

@@ -153,7 +153,7 @@ async function readiness(
   request: FastifyRequest,
   { frame, site, isOff }: { frame: SiteFrame; site: Site; isOff: boolean },
 ): Promise<{ obstacle: string | null; accounts: Account[] }> {
-  if (isOff) return { obstacle: 'This service has no payments.', accounts: [] };
+  if (isOff) return { obstacle: 'Payments are not enabled on this service.', accounts: [] };
   const destination = await payoutDestination(request.em, console.deps, site);
   if ('account' in destination) return { obstacle: null, accounts: [] };
   const { code, message: obstacle } = destination.refusal;

@@ -120,7 +120,7 @@ function onePages(console: Console): void {
     path: `${base}/:id/sites/:site/end`,
     operation: 'payout_agreement.end',
     input: (request) => ({ id: siteId(request) }),
-    done: (_answer, request) => ({ to: back(request), notice: 'The site does not use this payout account any more.' }),
+    done: (_answer, request) => ({ to: back(request), notice: 'The site no longer uses this payout account.' }),
     show: showEnd,
   });
 }

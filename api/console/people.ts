@@ -32,7 +32,7 @@ export function peoplePages(console: Console): void {
     path: `${base}/invite`,
     operation: 'collaborator.invite',
     input: ({ params: { id } }, { field }) => ({ id, email: (field('email') ?? '').trim() }),
-    done: ({ email }, request) => after(request, `${email} is invited. The invitation is valid for 14 days.`),
+    done: ({ email }, request) => after(request, `${email} has been invited. The invitation is valid for 14 days.`),
     show,
   });
 
@@ -43,7 +43,7 @@ export function peoplePages(console: Console): void {
       id: params.id,
       invitation_id: (params as unknown as { invitation: string }).invitation,
     }),
-    done: ({ email }, request) => after(request, `The invitation of ${email} is withdrawn.`),
+    done: ({ email }, request) => after(request, `The invitation for ${email} is withdrawn.`),
     show,
   });
 
@@ -51,7 +51,7 @@ export function peoplePages(console: Console): void {
     path: `${base}/:member/remove`,
     operation: 'collaborator.remove',
     input: (request) => ({ id: request.params.id, account_id: member(request) }),
-    done: ({ name }, request) => after(request, `${name} has no access to this site any more.`),
+    done: ({ name }, request) => after(request, `${name} no longer has access to this site.`),
     show: showRemoval,
   });
 

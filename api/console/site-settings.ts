@@ -68,7 +68,7 @@ function changePages(console: Console, show: Show): void {
   });
 
   for (const [path, notice] of [
-    ['enable', 'Visitors can send this form again.'],
+    ['enable', 'The form is switched on. Visitors can send it again.'],
     ['disable', 'The form is switched off.'],
   ] as const) {
     action(console, {

@@ -29,7 +29,7 @@ export function invitationPages(console: Console): void {
     path: '/account/invitations/:id/accept',
     operation: 'invitation.accept',
     input: ({ params: { id } }) => ({ id }),
-    done: () => ({ to: '/account', notice: 'Accepted. You can now edit this site.' }),
+    done: () => ({ to: '/account', notice: 'The invitation is accepted. You can now edit this site.' }),
     show: showRefusal,
   });
 

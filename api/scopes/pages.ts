@@ -66,7 +66,7 @@ const subjectId = (path: string): string | null => path.match(/[a-z]+_[0-9a-z]{2
 
 const refusedNotice = noticePage({
   title: 'Refused',
-  text: 'Your agent gets no more access than it had. Your account page no longer lists this.',
+  text: 'Your agent gets no additional access. Your account page no longer lists this.',
   link: { href: '/account/agents', text: 'See connected agents' },
 });
 const allowedOnce = noticePage({

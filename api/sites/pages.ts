@@ -26,7 +26,7 @@ export function sitePages(console: Console): void {
     input: ({ params: { id } }) => ({ id }),
     done: () => ({
       to: '/account',
-      notice: 'Restored. The website is archived: unarchive it to show it to visitors again.',
+      notice: 'The website is restored, but still archived. Put it online to show it to visitors again.',
     }),
     show: showRefusal,
   });

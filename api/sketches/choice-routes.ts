@@ -39,7 +39,7 @@ export async function sketchChoiceRoutes(scope: Api, deps: Deps): Promise<void> 
         reply,
         noticePage({
           title: `You chose “${name}”`,
-          text: 'Your choice was passed on. You can still choose another one.',
+          text: 'We have passed on your choice. You can still choose another one.',
           lit: true,
           link: { href: `${siteAddress(deps.config, label)}/`, text: 'Back to the sketches' },
         }),

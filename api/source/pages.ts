@@ -27,7 +27,7 @@ export function gitPasswordPages(console: Console): void {
       return gitPasswordRevocationPage(frameOf(request, reply, deps, refused), { id, hostname });
     },
     input: ({ params: { id } }) => ({ id }),
-    done: () => ({ to: '/account/agents', notice: 'Revoked. The git password works no longer.' }),
+    done: () => ({ to: '/account/agents', notice: 'Revoked. The git password no longer works.' }),
   });
 }
 

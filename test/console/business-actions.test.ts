@@ -68,9 +68,9 @@ test('settings, links, people and calendars of a site change by their forms', as
   }
   const people = `${base}/people`;
   expect((await act(browser, people, 'Invite', { email: 'new@example.com' })).said).toContain(
-    'new@example.com is invited.',
+    'new@example.com has been invited.',
   );
-  expect((await act(browser, people, 'Withdraw')).said).toBe('The invitation of new@example.com is withdrawn.');
+  expect((await act(browser, people, 'Withdraw')).said).toBe('The invitation for new@example.com is withdrawn.');
   await act(browser, `${people}/${collaborator.accountId}/remove`, 'Remove');
   expect((await owner.call('GET', `/v1/sites/${site.id}/collaborators`)).body.items).toHaveLength(1);
 });

@@ -43,9 +43,9 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   page = await browser.press(await browser.open(page.url), 'Show this site there');
   expect(page.text).toContain(`${domain} is the main address of this site.`);
   expect(page.text.match(/✓ done/g)).toHaveLength(3);
-  expect((await browser.open(pages)).text).toContain('<span class="tag">Works</span>');
+  expect((await browser.open(pages)).text).toContain('<span class="tag">Connected</span>');
   page = await browser.press(await browser.open(`${pages}/${shown.id}/detach`), 'Take it off');
-  expect([(await read()).site_id, page.text.includes('shows no site any more')]).toEqual([null, true]);
+  expect([(await read()).site_id, page.text.includes('no longer shows a site')]).toEqual([null, true]);
   page = await browser.press(await browser.open(`${pages}/${shown.id}/remove`), 'Remove the domain');
   expect([await read(), page.text.includes(`${domain} is removed.`)]).toEqual([undefined, true]);
 });

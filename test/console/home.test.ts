@@ -81,7 +81,7 @@ test('Home of fifty sites takes at most ten queries, and 100 ms of work', async 
   const open = () => browser.open('/account');
   const page = await open();
   expect(page.status).toBe(200);
-  const sections = ['Your agents ask for more', 'Invitations', 'Waiting for you', 'Your sites'];
+  const sections = ['Your agents ask for more access', 'Invitations', 'Waiting for you', 'Your sites'];
   expect(sections.filter((title) => page.text.includes(`<h2>${title}</h2>`))).toEqual(sections);
   expect(page.text.match(/<h3>/g)).toHaveLength(50);
   expect(page.text.length).toBeLessThan(150_000);
@@ -121,11 +121,11 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   expect(ids).toEqual(listed.body.items.map(({ id }: { id: string }) => id));
   for (const left of [2, 1, 0]) {
     const after = await browser.press((await shown()).page, 'Done');
-    expect(after.text).toContain('Done. It returns if something changes.');
+    expect(after.text).toContain('Done. It will return if something changes.');
     expect((await shown()).ids).toHaveLength(left);
   }
   const { page } = await shown();
-  expect(page.text).toContain('Nothing waits for you.');
+  expect(page.text).toContain('Nothing is waiting for you.');
   expect(page.text).toContain('2 enquiries</a> in the last 7 days');
 });
 
@@ -141,7 +141,7 @@ test('Done too late is no error, and an invitation stays until it is answered', 
   const page = await browser.open('/account');
   await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: { thread_id: thread.id, action: 'resolve' } });
   const late = await browser.press(page, 'Done');
-  expect([late.status, late.url, late.text.includes('This no longer waits for you.')]).toEqual([200, '/account', true]);
+  expect([late.status, late.url, late.text.includes('This is no longer waiting for you.')]).toEqual([200, '/account', true]);
 
   const host = await fixture.newCaller();
   const { body: invitation } = await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner));
@@ -159,7 +159,7 @@ test('Home names who published what is live, and each day’s visits in words', 
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
   const browser = await signedIn(fixture, owner.accountId);
-  expect((await browser.open('/account')).text).toContain('not published yet');
+  expect((await browser.open('/account')).text).toContain('Not published yet');
   await fixture.becomeLive(await fixture.publish(owner, site.id));
   await deps.em().execute(
     `insert into view_total (site_id, unit, start, views, visitors, pages, referrers, countries, devices)
@@ -177,5 +177,5 @@ test('Home of a new owner leads to connecting an agent', async () => {
   const { text } = await (await signedIn(fixture, owner.accountId)).open('/account');
   expect(text).toContain('No sites yet');
   expect(text).toContain('<a class="button" href="/account/agents/connect">Connect an agent</a>');
-  expect(text).not.toContain('Nothing waits for you.');
+  expect(text).not.toContain('Nothing is waiting for you.');
 });

@@ -162,15 +162,15 @@ test('a token for some sites sees no refused calls about others', async () => {
 
 test('the account page lists refused calls, with a link to decide', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account')).text).not.toContain('Your agents ask for more');
+  expect((await owner.browser.open('/account')).text).not.toContain('Your agents ask for more access');
   const { call } = await tokenWith(owner, usualScope, 'Claude <1>');
   await rename(call);
   const account = await owner.browser.open('/account');
-  expect(account.text).toMatch(/Your agents ask for more[\s\S]+Claude &#60;1&#62;[\s\S]+Was refused/);
+  expect(account.text).toMatch(/Your agents ask for more[\s\S]+Claude &#60;1&#62;[\s\S]+<small>Refused /);
   const link = /<a [^>]*href="([^"]+)">Decide</.exec(account.text)?.[1] ?? '';
   expect(link).toMatch(/^\/account\/widen\?ask=/);
   await owner.browser.press(await owner.browser.open(link), 'Allow once');
-  expect((await owner.browser.open('/account')).text).not.toContain('Your agents ask for more');
+  expect((await owner.browser.open('/account')).text).not.toContain('Your agents ask for more access');
   expect((await rename(call)).status).toBe(200);
 });
 

@@ -49,7 +49,7 @@ test('an owner declines an offer by its own form alone', async () => {
 
 test('an owner sees their payout accounts, what each waits for, and its sites', async () => {
   const owner = await fixture.newSignedIn();
-  expect((await owner.browser.open('/account/payouts')).text).toContain('There is no payout account yet.');
+  expect((await owner.browser.open('/account/payouts')).text).toContain('You have no payout account yet.');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
   const site = await act.newSite(owner);
   answered(await act.attach(owner, site.id, id));

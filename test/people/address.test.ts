@@ -145,7 +145,7 @@ test('a person changes the address on the account page, and cancels that', async
   });
   expect((await ask((await fixture.newOwner()).email)).text).toContain('Another account uses this e-mail address');
   expect((await ask(next)).text).toMatch(
-    new RegExp(`<strong>${next}</strong> waits for a confirmation[^]*sent to ${email}`),
+    new RegExp(`<strong>${next}</strong> is waiting for confirmation[^]*sent to ${email}`),
   );
   expect((await fixture.lettersTo(email))[0]?.text).toContain(
     'Asked by: somebody who is signed in on the account page',

@@ -87,7 +87,7 @@ test('a button revokes a token at once on every process', async () => {
   const page = await owner.browser.open(`/account/agents/${owner.tokenId}/revoke`);
   const after = await owner.browser.press(page, 'Revoke its access');
   expect([after.url, after.text.includes('Laptop</a>')]).toEqual(['/account/agents', false]);
-  expect(after.text).toMatch(/<p class="notice" role="status">Laptop &#60;1&#62; has no access any more/);
+  expect(after.text).toMatch(/<p class="notice" role="status">Laptop &#60;1&#62; no longer has access/);
   expect((await owner.browser.open('/account/agents')).text).not.toContain('role="status"');
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });

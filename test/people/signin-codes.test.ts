@@ -55,7 +55,7 @@ test('another browser shows a code that signs in the browser that asked', async 
 test('a press signs in the browser that opened the link, and no other', async () => {
   const { browser, waiting, link } = await asked();
   const phone = fixture.browser();
-  const account = await phone.press(await phone.open(link), 'Sign in in this browser');
+  const account = await phone.press(await phone.open(link), 'Sign in here');
   expect(account.url).toBe('/account');
   expect([await isSignedIn(phone), await isSignedIn(browser)]).toEqual([true, false]);
   expect((await browser.open(waiting.url)).status).toBe(410);
@@ -148,7 +148,7 @@ test('right codes and presses at the same time sign in once', async () => {
   const opened = await phone.open(link);
   const answers = await Promise.all([
     ...Array.from({ length: 10 }, (_, n) => (n % 2 ? browser : copyOf(browser)).press(waiting, 'Sign in', { code })),
-    ...Array.from({ length: 10 }, () => phone.press(opened, 'Sign in in this browser')),
+    ...Array.from({ length: 10 }, () => phone.press(opened, 'Sign in here')),
   ]);
   expect(answers.filter(({ url }) => url === '/account')).toHaveLength(1);
   expect((await browser.press(waiting, 'Sign in', { code })).status).toBe(410);

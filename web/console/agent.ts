@@ -1,4 +1,4 @@
-/** One agent or token, how to connect another, and a token made by hand. */
+/** One agent or token, how to connect another, and a token created by hand. */
 import type { Scope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -18,13 +18,13 @@ export function agentPage(frame: Frame, token: TokenShown): WrittenPage {
   const field = fieldsOf(frame, `${base}/${id}/rename`);
   const main = html`<h1>${name}</h1>
 <div class="panel"><dl class="facts">
-<dt>May do</dt><dd>${scopeLine(scope)}</dd>
+<dt>Access</dt><dd>${scopeLine(scope)}</dd>
 <dt>Connected</dt><dd>${day(createdAt)}</dd>
-<dt>Last use</dt><dd>${lastUsedAt ? relative(lastUsedAt, now) : 'never'}</dd>
+<dt>Last used</dt><dd>${lastUsedAt ? relative(lastUsedAt, now) : 'never'}</dd>
 ${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}
 <dt>Token</dt><dd>ends with ${lastFour}</dd>
 </dl></div>
-<section><h2>Name</h2><div class="panel">${form({ action: `${base}/${id}/rename` }, html`${field({ name: 'name', label: 'Name', value: name, required: true, max: 100, hint: 'As you recognise it. It is also in the history of your sites.' })}<button class="quiet">Save the name</button>`)}</div></section>
+<section><h2>Name</h2><div class="panel">${form({ action: `${base}/${id}/rename` }, html`${field({ name: 'name', label: 'Name', value: name, required: true, max: 100, hint: 'A name that you will recognise. The history of your sites shows it too.' })}<button class="quiet">Save the name</button>`)}</div></section>
 <div class="actions"><a class="button quiet small" href="${base}/${id}/revoke">Revoke its access</a></div>`;
   return accountPage(frame, 'agents', { title: name, main });
 }
@@ -32,7 +32,7 @@ ${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}
 export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id' | 'name'>): WrittenPage {
   return accountQuestion(frame, 'agents', {
     title: `Revoke the access of ${name}?`,
-    text: 'It loses access at once. What it made for itself and others ends too: tokens, git passwords, upload links, review links and calendar addresses. Your sites stay as they are.',
+    text: 'It loses access at once. Everything it created ends too: tokens, git passwords, upload links, review links and calendar addresses. Your sites stay as they are.',
     action: `${base}/${id}/revoke`,
     button: 'Revoke its access',
     back: base,
@@ -42,7 +42,7 @@ export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id'
 export function gitPasswordRevocationPage(frame: Frame, of: { id: string; hostname: string }): WrittenPage {
   return accountQuestion(frame, 'agents', {
     title: 'Revoke this git password?',
-    text: `Programs that use it can no longer read or change the files of ${of.hostname}. It cannot be given back; an agent can make a new one.`,
+    text: `Programs that use it can no longer read or change the files of ${of.hostname}. You cannot undo this, but an agent can create a new one.`,
     action: `/account/git-credentials/${of.id}/revoke`,
     button: 'Revoke it',
     back: base,
@@ -52,7 +52,7 @@ export function gitPasswordRevocationPage(frame: Frame, of: { id: string; hostna
 export function calendarFeedRevocationPage(frame: Frame, of: { id: string; hostname: string }): WrittenPage {
   return accountQuestion(frame, 'agents', {
     title: 'Revoke this calendar address?',
-    text: `Calendars that read it show no new bookings of ${of.hostname}. It cannot be given back; you can create a new one.`,
+    text: `Calendars that use it will show no new bookings of ${of.hostname}. You cannot undo this, but you can create a new address.`,
     action: `/account/calendar-feeds/${of.id}/revoke`,
     button: 'Revoke it',
     back: base,
@@ -63,7 +63,7 @@ export function connectPage(frame: Frame, baseUrl: string): WrittenPage {
   const main = html`<h1>Connect an agent</h1>
 <p class="lead">An agent builds and runs your websites for you. Choose the program that you use.</p>
 ${connectionGuide({ baseUrl, connects: true })}
-<p class="hint">Programs that cannot sign in need a token. <a href="${base}/token">Make one by hand</a></p>`;
+<p class="hint">Programs that cannot sign in need a token. <a href="${base}/token">Create one by hand</a></p>`;
   return accountPage(frame, 'agents', { title: 'Connect an agent', main, copies: true, style: guideStyle });
 }
 
@@ -74,16 +74,16 @@ export function newTokenPage(
 ): WrittenPage {
   const action = `${base}/token`;
   const field = fieldsOf(frame, action);
-  const inside = html`${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off', hint: 'Of the program that will use it.' })}
-${scopeFields(sites, chosen)}<button>Make the token</button>`;
-  const main = html`<h1>Make a token</h1>
-<p class="lead">A program with this token acts for you. You see the token once.</p>
+  const inside = html`${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off', hint: 'The program that will use it.' })}
+${scopeFields(sites, chosen)}<button>Create the token</button>`;
+  const main = html`<h1>Create a token</h1>
+<p class="lead">A program with this token acts for you. The token is shown only once.</p>
 <section class="panel">${frame.form({ action }, inside)}</section>`;
-  return accountPage(frame, 'agents', { title: 'Make a token', main });
+  return accountPage(frame, 'agents', { title: 'Create a token', main });
 }
 
 export function madeTokenPage(frame: Frame, { name, secret }: { name: string; secret: string }): WrittenPage {
-  const main: Html = html`<h1>The token of ${name}</h1>
+  const main: Html = html`<h1>Token for ${name}</h1>
 ${shownOnce('Copy it now', secret, 'It is shown only once. The program sends it as “Authorization: Bearer …”.')}
 <p><a href="${base}">Back to your agents</a></p>`;
   return accountPage(frame, 'agents', { title: 'Your token', main, copies: true });

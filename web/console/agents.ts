@@ -42,7 +42,7 @@ function tokenList({ now }: Frame, { tokens }: AgentsPage): Html {
   return html`<section>
 <h2>Connected agents and tokens</h2>
 <p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
-${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access. <a href="/account/agents/connect">Connect one</a></p>`}
+${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agent has access yet. <a href="/account/agents/connect">Connect one</a></p>`}
 </section>`;
 }
 

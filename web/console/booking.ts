@@ -31,7 +31,7 @@ export function bookingPage(frame: SiteFrame, { timetable, booking, payment }: B
   const title = `${serviceName(timetable, booking)}${booking.visitor ? `: ${booking.visitor.name}` : ''}`;
   const path = pathOf(frame, booking);
   const isToCome = isLive(booking) && new Date(booking.end) > frame.now;
-  const what = booking.kind === 'block' ? 'Remove this block' : 'Cancel';
+  const what = booking.kind === 'block' ? 'Remove this block' : 'Cancel the booking';
   const main = html`<h1>${title}</h1>
 <div class="panel"><dl class="facts">
 <dt>When</dt><dd>${whenWords(timetable, booking)}</dd>
@@ -43,7 +43,7 @@ ${booking.link ? html`<dt>Link</dt><dd><a href="${booking.link}" rel="noopener n
 ${booking.kind === 'booking' ? html`<dt>Price</dt><dd>${priceWords(booking)}${payment ? html` · <a href="${sitePath(frame.site.id, 'payments')}/${payment.id}">See the payment</a>` : null}</dd>` : null}
 ${intakeRows(timetable, booking)}
 <dt>Reference</dt><dd>${booking.reference}</dd>
-<dt>Made</dt><dd>${ago(booking.created_at, frame.now)}${booking.created_by ? ', by you or your team' : ', by the visitor'}</dd>
+<dt>Created</dt><dd>${ago(booking.created_at, frame.now)}${booking.created_by ? ', by you or your team' : ', by the visitor'}</dd>
 </dl></div>
 ${isToCome ? html`<div class="actions"><a class="button small" href="${path}/move">Move</a><a class="button quiet small" href="${path}/cancel">${what}</a></div>` : null}`;
   return sitePage(frame, 'bookings', { title, main });
@@ -67,7 +67,7 @@ function consequences({ status, visitor }: BookingShown, payment: PaymentShown |
     payment && left > 0
       ? html`<br><strong>${written({ amount: left, currency: payment.currency })}</strong> is refunded to the payer.`
       : status === 'held'
-        ? html`<br>Nothing was paid yet. The payment page closes.`
+        ? html`<br>Nothing has been paid yet. The payment page will close.`
         : null;
   return html`${money}${visitor ? html`<br>${visitor.name} gets an e-mail if they asked for one when they booked. If not, the next page says how to tell them.` : null}`;
 }
@@ -86,11 +86,11 @@ export function movePage(frame: SiteFrame, view: MoveView): WrittenPage {
   const title = 'Move to another time';
   const free = html`${day ? dayForm(frame, path, day) : null}
 <section><h2>Days with free times</h2>
-${days.length > 0 ? html`<ul class="rows">${days.map(({ date, open_slots: count }) => html`<li><a href="${path}?date=${date}">${dateWords(date)}</a><small>${count === 1 ? '1 time' : `${count} times`}</small></li>`)}</ul>` : html`<p class="panel empty">No free time in these weeks.</p>`}
+${days.length > 0 ? html`<ul class="rows">${days.map(({ date, open_slots: count }) => html`<li><a href="${path}?date=${date}">${dateWords(date)}</a><small>${count === 1 ? '1 time' : `${count} times`}</small></li>`)}</ul>` : html`<p class="panel empty">No free times in these weeks.</p>`}
 <p><a href="${path}?from=${later}">Later days</a></p></section>`;
   const main = html`<h1>${title}</h1>
 <p class="lead">${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}: ${whenWords(timetable, booking)}</p>
-<p class="hint">Price and reference stay the same.</p>
+<p class="hint">The price and the reference stay the same.</p>
 ${booking.kind === 'block' || booking.created_by ? anyTime(frame, path, booking) : null}
 ${booking.kind === 'block' ? null : free}`;
   return sitePage(frame, 'bookings', { title, main });
@@ -111,5 +111,5 @@ function anyTime(frame: SiteFrame, action: string, booking: BookingShown): Html 
   const field = fieldsOf(frame, action);
   const inside = html`<div class="pair">${field({ name: 'date', label: 'Date', type: 'date', value: booking.start.slice(0, 10), required: true })}
 ${field({ name: 'time', label: 'Start', type: 'time', value: clock(booking.start), required: true })}</div><button>Move it</button>`;
-  return html`<section class="panel"><h2>Any time</h2>${frame.form({ action }, inside)}</section>`;
+  return html`<section class="panel"><h2>Choose any time</h2>${frame.form({ action }, inside)}</section>`;
 }

@@ -52,7 +52,7 @@ function head({ site }: SiteFrame, { status, url }: TimetableShown, current: 'we
   const base = sitePath(site.id, 'bookings');
   return html`<div class="bar"><h1>Bookings</h1>
 ${status === 'open' ? html`<div class="actions"><a class="button small" href="${base}/new">New booking</a><a class="button quiet small" href="${base}/block">Block time</a></div>` : null}</div>
-${status === 'ended' ? html`<p class="hint">This site takes no bookings any more. Existing bookings stay valid.</p>` : html`<p class="hint">Visitors book at <a href="${url}" rel="noopener noreferrer">your booking page</a>.</p>`}
+${status === 'ended' ? html`<p class="hint">This site no longer takes bookings. Existing bookings stay valid.</p>` : html`<p class="hint">Visitors book on <a href="${url}" rel="noopener noreferrer">your booking page</a>.</p>`}
 ${choices('Views', [
   { href: base, words: 'Week', current: current === 'week' },
   { href: `${base}/list`, words: 'List', current: current === 'list' },
@@ -80,8 +80,8 @@ ${status === 'held' ? html`<small>${statusWords.held}</small>` : null}</li>`;
 function zoneHint({ calendars }: TimetableShown): Html | null {
   const zones = new Set(calendars.map(({ time_zone: zone }) => zone));
   if (zones.size === 0) return null;
-  if (zones.size === 1) return html`<p class="hint">Times are those of ${[...zones][0]}.</p>`;
-  return html`<p class="hint">Each booking has the time of its calendar: ${calendars.map(({ name, time_zone: zone }) => `${name} ${zone}`).join(', ')}.</p>`;
+  if (zones.size === 1) return html`<p class="hint">Times are in the time zone ${[...zones][0]}.</p>`;
+  return html`<p class="hint">Times are in the time zone of each calendar: ${calendars.map(({ name, time_zone: zone }) => `${name} (${zone})`).join(', ')}.</p>`;
 }
 
 export type BookingListView = {
@@ -103,7 +103,7 @@ export function bookingListPage(
     current: one === status,
   }));
   const main = html`${head(frame, timetable, 'list')}
-<section><h2>The newest first</h2>
+<section><h2>Newest first</h2>
 ${choices('Status', filters)}
 ${bookings.length === 0 ? html`<p class="panel empty">No bookings.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>`}
 ${olderLink(link(status), cursor)}</section>`;
@@ -125,7 +125,7 @@ function feedSection({ form, site, now }: SiteFrame, feeds: readonly FeedShown[]
   const open = feeds.filter(({ status }) => status === 'open');
   return html`<section id="calendar">
 <h2>In your own calendar</h2>
-<p class="hint">A calendar program can show these bookings. It reads them at a secret address, which you see once.</p>
+<p class="hint">Your calendar program can show these bookings. It reads them from a secret address, which is shown only once.</p>
 ${
   open.length === 0
     ? null

@@ -27,7 +27,8 @@ export type CommentsPage = { status: 'open' | 'resolved'; threads: ThreadShown[]
 
 export function commentsPage(frame: SiteFrame, { status, threads, next }: CommentsPage): WrittenPage {
   const path = sitePath(frame.site.id, 'comments');
-  const empty = status === 'open' ? 'No open comments. Reviewers comment with a review link.' : 'No resolved comments.';
+  const collecting = html`To collect comments, <a href="${sitePath(frame.site.id, 'settings')}#reviews">create a review link</a>.`;
+  const empty = status === 'open' ? html`No open comments. ${collecting}` : 'No resolved comments.';
   const main = html`<h1>Comments</h1>
 <p class="actions filter">${filter('Open', path, status === 'open')}${filter('Resolved', `${path}?status=resolved`, status === 'resolved')}</p>
 ${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame))}
@@ -46,7 +47,7 @@ function threadPanel(thread: ThreadShown, frame: SiteFrame): Html {
   return html`<article class="panel thread" id="${thread.id}">
 <h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${thread.page}</a></h2>
 ${thread.position?.quote ? html`<blockquote>${thread.position.quote}</blockquote>` : null}
-${'url' in thread.screenshot ? html`<a class="picture" href="${path}/picture"><img src="${path}/picture" alt="The page as the comment was written" loading="lazy" width="320" height="200"></a>` : null}
+${'url' in thread.screenshot ? html`<a class="picture" href="${path}/picture"><img src="${path}/picture" alt="The page when the comment was written" loading="lazy" width="320" height="200"></a>` : null}
 <ol>${thread.messages.map((message) => messageItem(message, frame))}</ol>
 ${form({ action: reply }, html`${fieldsOf(frame, reply)({ name: 'message', label: 'Reply', type: 'textarea', required: true, max: 4000 })}<button class="small">Send</button>`)}
 ${form({ action: `${path}/${change[0]}`, inline: true }, html`<button class="quiet small">${change[1]}</button>`)}
@@ -58,6 +59,6 @@ function messageItem(
   { now }: SiteFrame,
 ): Html {
   // A name that a reviewer typed proves nothing, so the account whose link it was is shown beside it.
-  const by = name === null ? kind : kind === 'agent' ? `agent of ${author}` : `with a review link of ${author}`;
+  const by = name === null ? kind : kind === 'agent' ? `agent of ${author}` : `with a review link from ${author}`;
   return html`<li><p><strong>${name ?? author}</strong> <small class="by">${by} · ${when(created_at, now)}</small></p><p>${linesHtml(body)}</p></li>`;
 }

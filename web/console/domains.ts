@@ -66,7 +66,7 @@ function addForm(frame: SiteFrame, modes: readonly DomainShown['mode'][]): Html 
   const action = `${sitePath(frame.site.id, 'domains')}/add`;
   const field = fieldsOf(frame, action);
   const inside = html`${field({ name: 'domain', label: 'Domain', required: true, max: 253, autocomplete: 'off', hint: 'A domain that you have bought, such as yourname.com or www.yourname.com.' })}
-${modes.length > 1 ? field({ name: 'mode', label: 'How', options: modes.map((mode) => [mode, modeWords[mode]] as const) }) : html`<input type="hidden" name="mode" value="${modes[0] ?? ''}">`}
+${modes.length > 1 ? field({ name: 'mode', label: 'How to connect it', options: modes.map((mode) => [mode, modeWords[mode]] as const) }) : html`<input type="hidden" name="mode" value="${modes[0] ?? ''}">`}
 <button>Connect the domain</button>`;
   return html`<section><h2>Connect a domain</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
 }
@@ -84,7 +84,7 @@ function domainHtml(frame: SiteFrame, domain: DomainShown, isPage = false): Html
   const path = `${sitePath(site.id, 'domains')}/${id}`;
   const isDone = stepsOf(domain).every(({ done }) => done) && problems.length === 0;
   return html`<section class="panel domain">
-<div class="bar"><h2>${isPage ? 'State' : html`<a href="${path}">${unicode}</a>`}</h2><p><span class="tag">${stateOf(domain)}</span>${primary ? html` <span class="tag">Main address</span>` : null}</p></div>
+<div class="bar"><h2>${isPage ? 'Status' : html`<a href="${path}">${unicode}</a>`}</h2><p><span class="tag">${stateOf(domain)}</span>${primary ? html` <span class="tag">Main address</span>` : null}</p></div>
 ${problems.map((problem) => html`<p class="fault">${problem}</p>`)}
 ${isDone && !isPage ? null : steps(domain)}
 <p class="hint">${checked === null ? 'Not checked yet.' : html`Last checked ${ago(checked, now)}.`}${next === null ? null : html` Next check ${ago(next, now)}.`}</p>
@@ -106,14 +106,14 @@ function stepsOf({ mode, setup, status, ssl }: DomainShown): Step[] {
   const certificate = {
     title: 'Certificate',
     done: isHere && ssl.status === 'active',
-    inside: html`<p class="hint">${isHere ? 'We are getting the certificate that makes the address safe (https). This takes a few minutes.' : 'Comes by itself after the other steps.'}</p>`,
+    inside: html`<p class="hint">${isHere ? 'We are getting the certificate that makes the address safe (https). This takes a few minutes.' : 'The certificate follows by itself after the other steps.'}</p>`,
   };
   if (mode === 'nameservers') {
     return [
       {
         title: 'Change the name servers',
         done: isHere || rest.every(({ found }) => found),
-        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until everybody sees it.</p>${nameServers(rest)}`,
+        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p>${nameServers(rest)}`,
       },
       certificate,
     ];
@@ -147,7 +147,7 @@ function records(setup: readonly SetupShown[]): Html {
   return html`<ul class="set">${setup.map(
     (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
 <dl><dt>Name</dt><dd>${copyable(one.host, 'the name')}</dd><dt>Value</dt><dd>${copyable(one.value, 'the value')}</dd>
-${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Now there</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
+${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Current value</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
   )}</ul>`;
 }
 
@@ -168,14 +168,14 @@ function stateOf({ status, waiting_on: waiting, ssl, site_id: siteId }: DomainSh
         ? 'Waiting for the operator'
         : 'Being checked';
   if (ssl.status !== 'active') return 'Waiting for its certificate';
-  return siteId === null ? 'Ready, shows no site' : 'Works';
+  return siteId === null ? 'Ready, but shows no site' : 'Connected';
 }
 
 export function detachPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'domains')}/${domain.id}`;
   const asked = {
     title: `Take ${domain.unicode} off this site?`,
-    text: html`The address shows no site until you choose one. Links to it stop working. The domain stays in your account.`,
+    text: html`The address will show no site until you choose one. Links to it will stop working. The domain stays in your account.`,
     action: `${path}/detach`,
     button: 'Take it off',
     back: path,
@@ -187,7 +187,7 @@ export function removalPage(frame: SiteFrame, domain: DomainShown): WrittenPage 
   const path = `${sitePath(frame.site.id, 'domains')}/${domain.id}`;
   const asked = {
     title: `Remove ${domain.unicode}?`,
-    text: html`It shows no site from then on${domain.mode === 'nameservers' ? ', and its DNS records here are deleted, also those for e-mail' : null}. You keep the domain where you bought it. To use it here again, you prove again that it is yours.`,
+    text: html`It will show no site any more${domain.mode === 'nameservers' ? ', and its DNS records here are deleted, including those for e-mail' : null}. The domain itself stays yours. To use it here again, you have to prove again that it is yours.`,
     action: `${path}/remove`,
     button: 'Remove the domain',
     back: path,

@@ -18,7 +18,7 @@ export type EntryShown = {
 /** How far back the list goes, by the words of its filter. */
 export const spans = [
   ['', 'Everything', null],
-  ['day', 'Last day', 1],
+  ['day', 'Last 24 hours', 1],
   ['week', 'Last 7 days', 7],
   ['month', 'Last 30 days', 30],
 ] as const;
@@ -28,10 +28,10 @@ export type HistoryPage = { entries: EntryShown[]; span: string; next: string | 
 export function historyPage(frame: SiteFrame, { entries, span, next }: HistoryPage): WrittenPage {
   const path = sitePath(frame.site.id, 'history');
   const main = html`<div class="head"><h1>History</h1>
-<p class="lead">What was done to this site in the last year, by whom. What visitors do is not part of it.</p></div>
+<p class="lead">What was done to this site in the last year, and by whom. What visitors do is not listed.</p></div>
 <p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
-${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this time.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
-${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Earlier</a></p>`}`;
+${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
+${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Older</a></p>`}`;
   return sitePage(frame, 'history', { title: 'History', main });
 }
 

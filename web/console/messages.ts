@@ -40,7 +40,7 @@ export function messagesPage(frame: SiteFrame, view: MessagesView): WrittenPage 
   const { chosen } = view;
   const inside = chosen
     ? list(frame, view, chosen)
-    : html`<p class="panel empty">This site has no form yet. Ask your agent for one, such as a contact form. What visitors send then appears here.</p>`;
+    : html`<p class="panel empty">This site has no form yet. Ask your agent for one, such as a contact form. Then visitors’ messages appear here.</p>`;
   return sitePage(frame, 'messages', { title: 'Messages', main: html`<h1>Messages</h1>${inside}` });
 }
 
@@ -58,7 +58,7 @@ function list(frame: SiteFrame, { forms, spam, messages, unread, cursor }: Messa
   const fresh = messages.filter(({ id }) => unread.has(id));
   return html`${choices('Forms', nav)}
 ${chosen.status === 'disabled' ? html`<p class="hint">This form is switched off: visitors cannot send anything with it. <a href="${sitePath(frame.site.id, 'settings')}#forms">Switch it on</a></p>` : null}
-<section><h2>${spam ? html`Spam of “${chosen.name}”` : chosen.name}</h2>
+<section><h2>${spam ? html`Spam in “${chosen.name}”` : chosen.name}</h2>
 ${messages.length === 0 ? html`<p class="panel empty">${spam ? 'No spam.' : 'No messages yet.'}</p>` : html`<ul class="rows">${messages.map((message) => row(frame, message, { chosen, isNew: unread.has(message.id) }))}</ul>`}
 <div class="actions">
 ${fresh.length > 0 ? readButton(frame, fresh) : null}
@@ -94,7 +94,7 @@ export function summaryOf({ fields }: MessageShown, form: FormShown): { title: s
   const title = texts.find(({ kind }) => kind === 'text') ?? texts.find(({ kind }) => kind === 'email') ?? texts[0];
   const rest = texts.filter((one) => one !== title).map(({ value }) => value);
   const longest = rest.reduce((best, text) => (text.length > best.length ? text : best), '');
-  return { title: short(title?.value ?? 'Without a name', 80), excerpt: short(longest, 160) };
+  return { title: short(title?.value ?? 'No name', 80), excerpt: short(longest, 160) };
 }
 
 export type MessageView = { chosen: FormShown; message: MessageShown; isNew: boolean };
@@ -105,7 +105,7 @@ export function messagePage(frame: SiteFrame, { chosen, message, isNew }: Messag
   const { title } = summaryOf(message, chosen);
   const address = addressIn(message, chosen);
   const main = html`<h1>${title}${isNew ? html` <span class="tag">New</span>` : null}</h1>
-<p class="hint">Sent ${ago(message.created_at, now)} with <a href="${listPath(frame, chosen.id, message.spam)}">${message.spam ? html`${chosen.name}, marked as spam` : chosen.name}</a>${message.page === null ? null : html`, on the page ${message.page}`}. It is deleted ${relative(new Date(message.expires_at), now)}.</p>
+<p class="hint">Sent ${ago(message.created_at, now)} with <a href="${listPath(frame, chosen.id, message.spam)}">${message.spam ? html`${chosen.name}, marked as spam` : chosen.name}</a>${message.page === null ? null : html`, on the page ${message.page}`}. It will be deleted ${relative(new Date(message.expires_at), now)}.</p>
 <div class="panel"><dl class="facts">${answers(message, chosen)}</dl></div>
 <div class="actions">
 ${address === null ? null : html`<a class="button small" href="mailto:${encodeURIComponent(address).replaceAll('%40', '@')}">Reply by e-mail</a>`}
@@ -142,7 +142,7 @@ export function messageDeletionPage(frame: SiteFrame, { chosen, message }: Omit<
   const path = `${sitePath(frame.site.id, 'messages')}/${message.id}`;
   const asked = {
     title: 'Delete this message?',
-    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> is deleted for good. An e-mail about it stays in your mailbox.`,
+    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> will be deleted for good. The e-mail about it stays in your mailbox.`,
     action: `${path}/delete`,
     button: 'Delete the message',
     back: path,

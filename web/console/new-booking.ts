@@ -71,7 +71,7 @@ function bookingForm(
     'radio',
     'start',
     'other',
-    'Another time, also outside the opening hours',
+    'Another time, even outside the opening hours',
     typed === 'other' || times.length === 0,
   );
   const wishes = html`${field({ name: 'email', label: 'E-mail address, if they want a confirmation', type: 'email', max: 320 })}
@@ -79,7 +79,7 @@ ${choiceField('checkbox', 'notify_changes', 'yes', 'They want an e-mail if the b
 ${choiceField('checkbox', 'remind', 'yes', 'They want a reminder the day before', wasTicked(frame, action, 'remind', false))}`;
   const inside = html`${hiddenFields({ service: chosen.service, calendar: chosen.calendar, date: chosen.date })}
 <fieldset><legend>${dateWords(chosen.date)} (${zone})</legend><div class="times">${radios}</div>${other}</fieldset>
-${field({ name: 'time', label: 'Other start', type: 'time' })}
+${field({ name: 'time', label: 'Start of the other time', type: 'time' })}
 ${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off' })}
 ${(service?.seats_max ?? 1) > 1 ? field({ name: 'seats', label: 'Seats', type: 'number', value: '1' }) : null}
 ${mails ? wishes : null}
@@ -127,7 +127,7 @@ export function feedEndPage(frame: SiteFrame, id: string): WrittenPage {
   const base = sitePath(frame.site.id, 'bookings');
   const asked = {
     title: 'Revoke this calendar address?',
-    text: 'Calendars that read it show no new bookings. It cannot be given back; you can create a new one.',
+    text: 'Calendars that use it will show no new bookings. You cannot undo this, but you can create a new address.',
     action: `${base}/feeds/${id}/end`,
     button: 'Revoke it',
     back: base,

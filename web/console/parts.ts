@@ -22,7 +22,7 @@ export type Question = {
 export function question({ title, text, action, hidden = {}, fields, button, back }: Question, form: Form): Html {
   return html`<h1>${title}</h1>
 <div class="panel question"><p>${text}</p>
-${form({ action }, html`${hiddenFields(hidden)}${fields}<div class="actions"><button>${button}</button><a class="button quiet" href="${back}">Cancel</a></div>`)}
+${form({ action }, html`${hiddenFields(hidden)}${fields}<div class="actions"><button>${button}</button><a class="button quiet" href="${back}">Go back</a></div>`)}
 </div>`;
 }
 

@@ -113,7 +113,7 @@ export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage
   const field = fieldsOf(frame, `${path}/refund`);
   const asked = {
     title: 'Refund this payment?',
-    text: html`<strong>${whatFor(payment)}</strong>: ${sumOf(payment)}${refunded > 0 ? html`, of which ${written({ amount: refunded, currency })} is refunded` : null}. The money goes back the way it was paid, within 5 to 10 days.${bookingId ? html` The booking keeps its seat. To free it too, <a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}/cancel">cancel the booking</a>, which also refunds.` : null}`,
+    text: html`<strong>${whatFor(payment)}</strong>: ${sumOf(payment)}${refunded > 0 ? html`, of which ${written({ amount: refunded, currency })} has been refunded` : null}. The money goes back the way it was paid, within 5 to 10 days.${bookingId ? html` The booking stays valid. To free its time as well, <a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}/cancel">cancel the booking</a>, which also refunds the payment.` : null}`,
     action: `${path}/refund`,
     fields: field({
       name: 'amount',
@@ -133,7 +133,7 @@ export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
   const asked = {
     title: 'Close this payment link?',
-    text: html`Nobody can pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with it any more.${payment.booking_id ? ' The booking that waits for this payment ends too.' : null}`,
+    text: html`Nobody will be able to pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with it.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
     action: `${path}/close`,
     button: 'Close the link',
     back: path,
@@ -145,10 +145,10 @@ export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
 export function newPaymentPage(frame: SiteFrame, currency: string): WrittenPage {
   const action = `${sitePath(frame.site.id, 'payments')}/new`;
   const field = fieldsOf(frame, action);
-  const inside = html`<div class="pair">${field({ name: 'amount', label: 'Amount', required: true, max: 20, hint: 'Such as 25 or 1,250.00' })}
+  const inside = html`<div class="pair">${field({ name: 'amount', label: 'Amount', required: true, max: 20, hint: 'For example 25 or 1,250.00.' })}
 ${field({ name: 'currency', label: 'Currency', options: currencyNames.map((name) => [name, name] as const), value: currency })}</div>
-${field({ name: 'description', label: 'What is paid for', max: 200, hint: 'The payer reads this.' })}
-${field({ name: 'reference', label: 'Your reference', max: 500, hint: 'Only you see this, such as an invoice number.' })}
+${field({ name: 'description', label: 'What the payment is for', max: 200, hint: 'The payer sees this.' })}
+${field({ name: 'reference', label: 'Your reference', max: 500, hint: 'For example an invoice number. The payer does not see it.' })}
 <button>Create the link</button>`;
   const main = html`<h1>New payment link</h1>
 <p class="lead">You get a link to send to the person who pays. It is valid for 30 days.</p>

@@ -8,15 +8,15 @@ import { accountPage, accountQuestion, type Frame } from './frame.ts';
 export function payoutsPage(frame: Frame, payouts: PayoutsShown, canAdd: boolean): WrittenPage {
   const isEmpty = payouts.offers.length === 0 && payouts.accounts.length === 0;
   const main = html`<div class="bar"><h1>Payouts</h1>${canAdd ? html`<div class="actions"><a class="button small" href="/account/payouts/new">Add a payout account</a></div>` : null}</div>
-<p class="lead">A payout account receives the payments of visitors.</p>
-${isEmpty ? html`<p class="panel empty">${canAdd ? 'There is no payout account yet.' : 'This service has no payments.'}</p>` : payoutSections(payouts, frame)}`;
+<p class="lead">A payout account receives your visitors’ payments.</p>
+${isEmpty ? html`<p class="panel empty">${canAdd ? 'You have no payout account yet.' : 'Payments are not enabled on this service.'}</p>` : payoutSections(payouts, frame)}`;
   return accountPage(frame, 'payouts', { title: 'Payouts', main });
 }
 
 export function offerDeclinePage(frame: Frame, { id, hostname, accountName }: PayoutOfferShown): WrittenPage {
   const asked = {
     title: 'Decline this offer?',
-    text: `Payments of visitors of ${hostname} do not go to “${accountName}”. Only a new offer can change that.`,
+    text: `Visitors’ payments on ${hostname} will not go to “${accountName}”. Only a new offer can change that.`,
     action: `/account/payout-offers/${id}/decline`,
     button: 'Decline the offer',
     back: '/account/payouts',

@@ -36,7 +36,7 @@ export type PeopleView = {
 export function peoplePage(frame: SiteFrame, { members, self, invitations, mails }: PeopleView): WrittenPage {
   const isOwner = frame.site.role === 'owner';
   const main = html`<h1>People</h1>
-<p class="lead">Collaborators change and publish the site, answer messages and manage bookings. They cannot refund payments, archive or delete the site, or invite others.</p>
+<p class="lead">Collaborators can change and publish the site, answer messages and manage bookings. They cannot refund payments, archive or delete the site, or invite others.</p>
 <ul class="rows">${members.map((member) => memberRow(frame, member, { self, isOwner }))}</ul>
 ${isOwner && invitations.length > 0 ? html`<section><h2>Invitations</h2><ul class="rows">${invitations.map((one) => invitationRow(frame, one))}</ul></section>` : null}
 ${isOwner && mails && !frame.site.archived ? inviteForm(frame) : null}`;
@@ -70,7 +70,7 @@ ${button(form, `${sitePath(site.id, 'people')}/invitations/${id}/withdraw`, 'Wit
 function inviteForm(frame: SiteFrame): Html {
   const action = `${sitePath(frame.site.id, 'people')}/invite`;
   const field = fieldsOf(frame, action);
-  const inside = html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true, max: 254, autocomplete: 'off', hint: 'They get a link that works for 14 days. They need no account yet.' })}<button>Invite</button>`;
+  const inside = html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true, max: 254, autocomplete: 'off', hint: 'They get a link that works for 14 days. They do not need an account yet.' })}<button>Invite</button>`;
   return html`<section><h2>Invite somebody</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
 }
 
@@ -78,7 +78,7 @@ export function memberRemovalPage(frame: SiteFrame, { account_id: id, name }: Me
   const base = sitePath(frame.site.id, 'people');
   const asked = {
     title: `Remove ${name}?`,
-    text: 'They and their agents lose access at once. Links and passwords that they made for this site end too. What they published stays.',
+    text: 'They and their agents lose access at once. Links and passwords that they created for this site end too. What they published stays.',
     action: `${base}/${id}/remove`,
     button: 'Remove',
     back: base,

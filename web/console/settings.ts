@@ -61,7 +61,7 @@ function addressSection(frame: Frame, { pending }: SettingsPage): Html {
     return html`<section>
 <h2>E-mail address</h2>
 <div class="panel">
-<p>The change from ${email} to <strong>${pending.email}</strong> waits for a confirmation. Open the e-mail that we sent to ${from}. The request expires ${relative(pending.expiresAt, now)}.</p>
+<p>The change from ${email} to <strong>${pending.email}</strong> is waiting for confirmation. Open the e-mail that we sent to ${from}. The request expires ${relative(pending.expiresAt, now)}.</p>
 ${form({ action }, html`<button class="quiet" name="answer" value="withdraw">Cancel the change</button>`)}
 </div>
 </section>`;
@@ -70,7 +70,7 @@ ${form({ action }, html`<button class="quiet" name="answer" value="withdraw">Can
   return html`<section>
 <h2>E-mail address</h2>
 <div class="panel">
-<p class="hint">Sign-in links and access requests go to ${email}. A change needs a confirmation from this address first, and then from the new one.</p>
+<p class="hint">Sign-in links and access requests go to ${email}. To change it, you confirm first from this address, and then from the new one.</p>
 ${form({ action }, html`${field({ name: 'email', label: 'New e-mail address', type: 'email', required: true, max: 254, autocomplete: 'email' })}<button class="quiet">Change my address</button>`)}
 </div>
 </section>`;

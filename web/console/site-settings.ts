@@ -109,12 +109,12 @@ function linkSections(frame: SiteFrame, { uploads, reviews, slots }: SiteSetting
   const row = (frame: SiteFrame, link: LinkShown, { path, words }: { path: string; words: string }) =>
     html`<li><div><strong>${words}</strong><small>Created ${relative(new Date(link.created_at), frame.now)} · expires ${relative(new Date(link.expires_at), frame.now)}</small></div><a class="button quiet small" href="${path}">Close</a></li>`;
   return html`<section id="uploads"><h2>Upload links</h2>
-<p class="hint">Somebody without an account sends photos for this site with such a link, for a week.</p>
+<p class="hint">With this link, somebody without an account can send photos for this site. It works for a week.</p>
 ${open.length > 0 ? html`<ul class="rows">${open.map((link) => row(frame, link, { path: `${base}/uploads/${link.id}/end`, words: link.status === 'full' ? `Full: ${link.max_files} photos received` : `${link.max_files - link.files_left} of ${link.max_files} photos received` }))}</ul>` : null}
 <div class="panel">${frame.form({ action: `${base}/uploads` }, html`${field({ name: 'max_files', label: 'How many photos', type: 'number', value: '10', required: true })}<button class="quiet">Create an upload link</button>`)}</div>
 </section>
 <section id="reviews"><h2>Review links</h2>
-<p class="hint">Somebody without an account comments on the site with such a link, for a week.</p>
+<p class="hint">With this link, somebody without an account can comment on the site. It works for a week.</p>
 ${reviews.some(({ status }) => status === 'open') ? html`<ul class="rows">${reviews.filter(({ status }) => status === 'open').map((link) => row(frame, link, { path: `${base}/reviews/${link.id}/end`, words: link.slot === null ? 'For the live site' : `For preview ${link.slot}` }))}</ul>` : null}
 ${newReview(frame, slots)}
 </section>`;
@@ -138,7 +138,7 @@ function ownerSection({ form, site }: SiteFrame): Html {
 <div class="actions"><a class="button quiet small" href="${base}/export" download>Download the site</a> <a class="button quiet small" href="${base}/export?visitors=false" download>Without messages and bookings</a></div>
 </section>
 <section><h2>${site.archived ? 'Archived' : 'Archive'}</h2>
-<p class="hint">${site.archived ? 'Visitors read that the site is closed. You can put it online again, or delete it.' : 'Takes the site offline. It keeps its address and everything else, and you can put it online again.'}</p>
+<p class="hint">${site.archived ? 'Visitors see that the site is closed. You can put it online again, or delete it.' : 'Archiving takes the site offline. It keeps its address and everything else, and you can put it online again.'}</p>
 <div class="actions">${site.archived ? html`${button(form, `${base}/unarchive`, 'Put it online', { quiet: false })}<a class="button quiet small" href="${base}/delete">Delete the site</a>` : html`<a class="button quiet small" href="${base}/archive">Archive the site</a>`}</div>
 </section>`;
 }
@@ -147,7 +147,7 @@ export function archivePage(frame: SiteFrame): WrittenPage {
   const base = sitePath(frame.site.id, 'settings');
   const asked = {
     title: `Archive ${frame.site.title}?`,
-    text: 'Visitors then read that the site is closed. Running builds stop, and nobody can book or send a form. You can put it online again at any time.',
+    text: 'Visitors will see that the site is closed. Running builds stop, and nobody can book or send a form. You can put it online again at any time.',
     action: `${base}/archive`,
     button: 'Archive the site',
     back: base,
@@ -172,8 +172,8 @@ export function linkEndPage(frame: SiteFrame, { kind, id }: { kind: 'uploads' | 
     title: kind === 'uploads' ? 'Close this upload link?' : 'Close this review link?',
     text:
       kind === 'uploads'
-        ? 'Nobody can send photos with it any more. The photos that arrived stay. It cannot be opened again; you can create a new one.'
-        : 'Nobody can comment with it any more. The comments stay. It cannot be opened again; you can create a new one.',
+        ? 'Nobody will be able to send photos with it. Photos that have arrived stay. You cannot undo this, but you can create a new link.'
+        : 'Nobody will be able to comment with it. The comments stay. You cannot undo this, but you can create a new link.',
     action: `${base}/${kind}/${id}/end`,
     button: 'Close the link',
     back: base,
@@ -186,7 +186,7 @@ export function siteDeletionPage(frame: SiteFrame, open: string | null): Written
   const base = sitePath(frame.site.id, 'settings');
   const asked = {
     title: `Delete ${frame.site.title}?`,
-    text: html`For ${deletionDelay} you can restore it. Then its pages, photos, messages and comments are deleted for good. Your domains stay in your account, and records of payments and bookings are kept.${open === null ? null : html`<br><strong>${open}</strong>`}`,
+    text: html`You can restore it for ${deletionDelay}. After that, its pages, photos, messages and comments are deleted for good. Your domains stay in your account, and records of payments and bookings are kept.${open === null ? null : html`<br><strong>${open}</strong>`}`,
     action: `${base}/delete`,
     hidden: open === null ? {} : { discard: 'yes' },
     button: open === null ? 'Delete the site' : 'Delete it anyway',

@@ -53,9 +53,9 @@ ${
     : null
 }</div>`;
   const main = html`<div class="head"><h1>Visitors</h1>
-<p class="lead">The last 30 days, without robots. Days begin at midnight UTC.</p></div>
+<p class="lead">The last 30 days, without bots. Days begin at midnight UTC.</p></div>
 ${content}
-<p class="hint">Visits are counted without cookies and without storing addresses. A visitor is recognised within one day only.</p>`;
+<p class="hint">Visits are counted without cookies and without storing addresses. We recognise a visitor only within the same day.</p>`;
   return sitePage(frame, 'visitors', { title: 'Visitors', main });
 }
 
@@ -69,7 +69,7 @@ export function chart(series: VisitorsPage['series']): Html {
   const [width, height] = [series.length * 20, 120];
   const bars = series.map(({ at, views }, index) => {
     const tall = Math.max(views > 0 ? 2 : 0.5, (views / most) * height);
-    return html`<rect x="${index * 20 + 3}" y="${(height - tall).toFixed(1)}" width="14" height="${tall.toFixed(1)}" rx="2"><title>${day.format(new Date(at))}: ${views} views</title></rect>`;
+    return html`<rect x="${index * 20 + 3}" y="${(height - tall).toFixed(1)}" width="14" height="${tall.toFixed(1)}" rx="2"><title>${day.format(new Date(at))}: ${views} ${views === 1 ? 'view' : 'views'}</title></rect>`;
   });
   const [first, last] = [series.at(0), series.at(-1)];
   return html`<figure class="chart"><svg viewBox="0 0 ${width} ${height + 1}" role="img" aria-label="Page views by day; at most ${number(most)} in a day" preserveAspectRatio="none"><path class="base" d="M0 ${height + 0.5}H${width}"/>${bars}</svg>
@@ -92,7 +92,7 @@ function ranking(title: string, rows: (readonly [name: string, views: number])[]
     .slice(0, shownMax)
     .map(
       ([name, views]) =>
-        html`<tr><th scope="row">${name}</th><td>${number(views)}</td><td>${Math.round((views / all) * 100)} %</td></tr>`,
+        html`<tr><th scope="row">${name}</th><td>${number(views)}</td><td>${Math.round((views / all) * 100)}%</td></tr>`,
     );
   const table = html`<table><thead><tr><th scope="col">${title}</th><th scope="col">Views</th><th scope="col">Share</th></tr></thead><tbody>${shown}</tbody></table>`;
   return html`<section class="panel"><h2>${title}</h2>${rows.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table}</section>`;

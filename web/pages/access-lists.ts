@@ -27,9 +27,9 @@ export function gitPasswordList({ passwords, more }: GitPasswordsShown, { now }:
   );
   return html`<section>
 <h2>Git passwords</h2>
-<p class="hint">With each of these, an agent or a program reads or changes the files of one site. They also end when the token that made them is revoked.</p>
+<p class="hint">With each of these, an agent or a program can read or change the files of one site. A git password also ends when the token that created it is revoked.</p>
 <ul class="rows">${rows}</ul>
-${more > 0 ? html`<p class="hint">${more} more, which expire sooner.</p>` : null}
+${more > 0 ? html`<p class="hint">${more} more expire sooner.</p>` : null}
 </section>`;
 }
 
@@ -50,8 +50,8 @@ export function calendarFeedList(feeds: readonly CalendarFeedShown[], { now }: {
 </li>`,
   );
   return html`<section>
-<h2>Calendar feeds</h2>
-<p class="hint">Calendar programs read the bookings of a site at a secret address. Revoke the address if it reached somebody else.</p>
+<h2>Calendar addresses</h2>
+<p class="hint">Calendar programs read the bookings of a site from a secret address. Revoke an address that somebody else has got hold of.</p>
 <ul class="rows">${rows}</ul>
 </section>`;
 }

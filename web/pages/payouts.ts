@@ -61,6 +61,6 @@ function accountList(accounts: PayoutAccountShown[]): Html {
 }
 
 function stateOf({ ready, currency, waitingFor }: PayoutAccountShown): string {
-  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for the provider to report a currency';
+  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for the payment provider to report a currency';
   return waitingFor.length > 0 ? `Waiting for: ${waitingFor.join('; ')}` : 'Not ready yet';
 }

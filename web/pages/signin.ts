@@ -84,9 +84,9 @@ ${form({}, sameBrowser ? html`<button name="answer" value="here">Sign in</button
 }
 
 /** The first button is the one that a program presses, so it signs nothing in. */
-const otherBrowser = html`<p>To sign in there, get a code and type it there. Or sign in in the browser that you are using now.</p>
+const otherBrowser = html`<p>To sign in there, get a code and type it there. Or sign in here, in the browser that you are using now.</p>
 <button name="answer" value="code">Show a code</button>
-<button class="quiet" name="answer" value="here">Sign in in this browser</button>`;
+<button class="quiet" name="answer" value="here">Sign in here</button>`;
 
 function askerFacts({ asker: { browser, address, at }, now, sameBrowser }: LinkPage): Html {
   return html`<dl class="facts">

@@ -44,7 +44,7 @@ export function uploadPage(page: UploadPage): WrittenPage {
 <button id="send">Send</button>
 </form>
 <ul class="rows sent" id="sent" aria-live="polite">${results.map(resultRow)}</ul>
-<p class="hint">We remove the place where a photo was taken, and the details of the camera, before the photo is stored.</p>
+<p class="hint">Before we store a photo, we remove its location and the details of the camera.</p>
 <p class="hint">This link expires on <time datetime="${expiresAt.toISOString()}">${day.format(expiresAt)} UTC</time>. Anyone with this link can send photos to the website.</p>`,
   });
 }
@@ -54,7 +54,7 @@ function leftWords(filesLeft: number): string {
 }
 
 function resultRow({ name, refused }: UploadResult): Html {
-  return html`<li class="${refused ? 'refused' : 'done'}"><div><strong>${name}</strong><small>${refused ?? 'Sent to your website.'}</small></div></li>`;
+  return html`<li class="${refused ? 'refused' : 'done'}"><div><strong>${name}</strong><small>${refused ?? 'Sent to the website.'}</small></div></li>`;
 }
 
 /** The page of a closed or unknown link. */

@@ -38,7 +38,7 @@ export class UploadRow {
   accept() {
     this.#item.className = 'done';
     this.#bar.value = this.#bar.max;
-    this.#words.textContent = 'Sent to your website.';
+    this.#words.textContent = 'Sent to the website.';
   }
 
   /**

@@ -35,7 +35,7 @@ export function siteList(sites: readonly SiteCard[], now: Date): Html {
 
 function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date; restore: string }): Html {
   return html`<li class="panel"><div><h3>${title}</h3><p class="hint">${hostOf(address)}</p></div>
-<p>will be deleted on ${day(at)} · <a href="${restore}">Restore</a></p></li>`;
+<p>Will be deleted on ${day(at)} · <a href="${restore}">Restore</a></p></li>`;
 }
 
 function card(site: SiteCard, now: Date): Html {
@@ -72,7 +72,7 @@ function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | 
 }
 
 function stateOf({ live }: SiteCard, now: Date): Html | string {
-  if (!live) return 'not published yet';
+  if (!live) return 'Not published yet';
   return html`Live since <time datetime="${live.since.toISOString()}">${relative(live.since, now)}</time>, published by ${live.by}`;
 }
 

@@ -37,7 +37,7 @@ export function overviewPage(frame: SiteFrame, page: OverviewPage): WrittenPage 
   const main = html`<h1>Overview</h1>
 ${livePanel(frame, page)}
 ${running ? runningPanel(running, page.log, { now, progress }) : null}
-${!running && latest?.status === 'failed' ? failedPanel(latest, frame, page.log) : null}
+${!running && latest?.status === 'failed' ? failedPanel(latest, frame, page) : null}
 ${previewList(frame, page)}
 ${versionList(frame, page)}`;
   const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
@@ -57,7 +57,7 @@ function livePanel({ site, form, now }: SiteFrame, { live, unpublished }: Overvi
 <p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
   const changes =
     parts.length === 0
-      ? html`<p class="hint">${live ? 'Everything is published.' : 'There is no source to publish. Ask your agent to make the site.'}</p>`
+      ? html`<p class="hint">${live ? 'Everything is published.' : 'There is nothing to publish yet. Ask your agent to build the site.'}</p>`
       : html`<p>Not published yet: ${list(parts)}.</p>
 ${site.archived ? null : form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
   return html`<section class="panel">${shown}${changes}</section>`;
@@ -65,11 +65,11 @@ ${site.archived ? null : form({ action: `${sitePath(site.id)}/publish`, inline: 
 
 const list = (parts: readonly string[]) => new Intl.ListFormat('en').format(parts);
 
-function failedPanel(version: VersionShown, { site }: SiteFrame, log: string): Html {
+function failedPanel(version: VersionShown, { site }: SiteFrame, { live, log }: OverviewPage): Html {
   return html`<section class="panel">
 <h2>Version ${version.number} could not be published</h2>
 <p class="fault">${version.error?.message ?? 'The build failed.'}</p>
-<p class="hint">Visitors still see the version before. Tell your agent, or read the log.</p>
+<p class="hint">${live ? `Visitors still see version ${live.number}.` : 'Visitors see nothing yet.'} Tell your agent, or read the log.</p>
 ${logBox(log)}
 <p><a href="${sitePath(site.id)}/versions/${version.id}">More about this version</a></p>
 </section>`;
@@ -88,7 +88,7 @@ ${status === 'draft' && holds_work && !site.archived ? form({ action: `${sitePat
 }
 
 const previewWords = (status: string) =>
-  ({ empty: 'Not built yet', building: 'Building', draft: 'Ready to look at', expired: 'Expired' })[status] ?? status;
+  ({ empty: 'Not built yet', building: 'Building', draft: 'Ready to view', expired: 'Expired' })[status] ?? status;
 
 function versionList({ site, form, now }: SiteFrame, { versions, more }: OverviewPage): Html {
   if (versions.length === 0) return html``;

@@ -54,7 +54,7 @@ function changeList({ changes }: VersionPage['version']): Html | null {
   ] as const;
   const some = groups.filter(([, , count]) => count > 0);
   return html`<section><h2>Changed files</h2>
-${some.length === 0 ? html`<p class="panel empty">The same files as the version before.</p>` : some.map(([words, files, count]) => group(words, files, count))}</section>`;
+${some.length === 0 ? html`<p class="panel empty">The same files as in the version before.</p>` : some.map(([words, files, count]) => group(words, files, count))}</section>`;
 }
 
 function group(words: string, files: readonly Changed[], count: number): Html {

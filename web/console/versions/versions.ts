@@ -18,7 +18,7 @@ export type VersionShown = {
 };
 
 const statuses: Record<string, string> = {
-  queued: 'Waiting for its build',
+  queued: 'Waiting to be built',
   building: 'Building',
   storing: 'Storing its files',
   ready: 'Built',
@@ -27,7 +27,7 @@ const statuses: Record<string, string> = {
   retired: 'Earlier version',
   failed: 'Failed',
   cancelled: 'Cancelled',
-  superseded: 'Overtaken by a newer version',
+  superseded: 'Replaced by a newer version',
 };
 
 const kinds: Record<string, string> = {

@@ -65,9 +65,9 @@ function otherClients(address: string, connects: boolean): Panel {
   const settings = JSON.stringify({ mcpServers: { frontage: server } }, null, 2);
   return {
     title: 'Cursor, VS Code and other MCP clients',
-    inside: html`<p>Frontage speaks the Model Context Protocol over streamable HTTP. Most clients take this in their settings for MCP servers:</p>
+    inside: html`<p>Frontage speaks the Model Context Protocol over streamable HTTP. Most clients accept this in their settings for MCP servers:</p>
 ${copyable(settings, 'the settings of an MCP client')}
-<p>${connects ? 'The client opens a browser window, where you sign in and give access.' : 'Replace fro_… by the token from the person who runs this service.'}</p>`,
+<p>${connects ? 'The client opens a browser window, where you sign in and give access.' : 'Replace fro_… with the token from the person who runs this service.'}</p>`,
   };
 }
 
@@ -80,7 +80,7 @@ function terminal(baseUrl: string, connects: boolean): Panel {
     title: 'A terminal',
     inside: html`<p>The client is one file. It needs Node 20 or later, and an agent in a terminal can use it too.</p>
 ${copyable(`${download}\n${login}`, 'the commands for a terminal')}
-<p>${connects ? 'You get an e-mail. Open its link and type the code that the terminal shows.' : 'Replace fro_… by the token from the person who runs this service.'} <code>node frontage.mjs --help</code> lists what it can do.</p>`,
+<p>${connects ? 'You get an e-mail. Open its link and type the code that the terminal shows.' : 'Replace fro_… with the token from the person who runs this service.'} <code>node frontage.mjs --help</code> lists what it can do.</p>`,
   };
 }
 

@@ -59,7 +59,7 @@ function otherWays({ hostname, address, services, fallback }: BookingPageShown, 
   return html`<div class="other">
 ${isOpen ? html`<noscript><p class="fault">Booking on this page needs JavaScript, which is turned off in this browser.</p></noscript>` : null}
 <div class="panel"><h2>${isOpen ? 'Book in another way' : 'Nothing can be booked here at the moment'}</h2>
-<p>${fallback ? linesHtml(fallback) : html`The website says how to reach its owner: <a href="${address}/">${hostname}</a>`}</p></div>
+<p>${fallback ? linesHtml(fallback) : html`The website shows how to reach its owner: <a href="${address}/">${hostname}</a>`}</p></div>
 <ul class="rows">${services.map((service) => html`\n<li>${serviceHtml(service)}</li>`)}
 </ul></div>`;
 }
