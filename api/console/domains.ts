@@ -50,7 +50,7 @@ export function domainPages(console: Console): void {
     path: `${base}/:domain/check`,
     operation: 'domain.check',
     input: (request) => ({ id: domainId(request) }),
-    done: (_answer, request) => ({ to: pathOf(request), notice: 'We are checking it now. Reload in a few seconds.' }),
+    done: (_answer, request) => ({ to: pathOf(request), notice: 'Checked. The steps below show what we found.' }),
     show: show(domainPage),
   });
 

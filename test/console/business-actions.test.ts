@@ -1,6 +1,7 @@
 /** The other forms of a business and its account: each does what its operation does, and says so. */
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { showDraft } from '#test/comments/drafts.ts';
 import { type Browser, formsOf } from '#test/people/browser.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 import { signedIn } from './session.ts';
@@ -66,6 +67,10 @@ test('settings, links, people and calendars of a site change by their forms', as
     const { items } = (await owner.call('GET', `/v1/sites/${site.id}/${list}`)).body;
     expect(items.map(({ status }: { status: string }) => status)).toEqual(['ended']);
   }
+  await showDraft(pottery, { siteId: site.id, accountId: owner.accountId, slot: 2 }, '<h1>A draft</h1>');
+  const made = await act(browser, settings, 'Create a review link', { slot: '2' });
+  expect(made.text).toMatch(/http:\/\/desk\.localhost\/review\/frr_[\w-]+/);
+  expect((await browser.open(settings)).text).toContain('<strong>For preview 2</strong>');
   const people = `${base}/people`;
   expect((await act(browser, people, 'Invite', { email: 'new@example.com' })).said).toContain(
     'new@example.com has been invited.',

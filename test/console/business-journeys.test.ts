@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { activate, download, follow, notice, press, typeInto, type Way, walk, ways } from './journeys.ts';
+import { activate, follow, notice, press, pressInPlace, typeInto, type Way, walk, ways } from './journeys.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 
 type Business = Awaited<ReturnType<Pottery['newBusiness']>>;
@@ -173,7 +173,9 @@ test.each(ways)('an owner exports, archives, deletes and restores a site ($name)
   const site = await createSite(owner, { title: 'The bakery' });
   const page = await visit(owner, way);
   await page.goto(pottery.path(site.id, '/settings'));
-  const file = await download(page, 'Download the site');
+  const begun = page.waitForEvent('download');
+  await pressInPlace(page, page.getByRole('link', { name: 'Download the site' }));
+  const file = await begun;
   expect(file.suggestedFilename()).toBe(`${site.name}.tar`);
   expect((await readFile(await file.path())).subarray(257, 262).toString()).toBe('ustar');
   await follow(page, 'Archive the site');

@@ -5,70 +5,73 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Site } from '#db/sites/site.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { newId } from '#runtime/ids.ts';
-import { createSite } from '#test/api/fixture.ts';
+import { createSite, type Fixture } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 import { type Look, openBrowsing } from '#test/web/browsing.ts';
 
 /** What would run if a page did not escape it. */
 export const hostile = `"><img src=x onerror=document.title='pwned'>'</textarea></title><script>document.title='pwned'</script>`;
 
+type Place = Pick<Fixture, 'deps' | 'clock'>;
+
+/** Adds a version as its workflow leaves it. */
+export async function addVersion(
+  { deps, clock }: Place,
+  siteId: string,
+  status: 'live' | 'retired' | 'failed' | 'building',
+  text = 'a log',
+): Promise<string> {
+  const em = deps.em();
+  const site = await em.findOneOrFail(Site, { id: siteId });
+  site.lastNumber += 1;
+  const [number, id] = [site.lastNumber, newId('dep')];
+  const bytes = await deps.store.put(Buffer.from(`version ${number}`));
+  const files = [{ path: 'index.html', sha256: bytes.sha256, bytes: bytes.bytes, encodings: [] }];
+  const manifestSha256 =
+    status === 'failed' || status === 'building' ? null : (await deps.store.put(renderManifest(files))).sha256;
+  site.lastTicket += 1;
+  const [now, error] = [clock.now(), { code: 'build_failed' as const, message: text, retryable: false }];
+  const times = { createdAt: now, startedAt: now, ...(status === 'building' ? {} : { finishedAt: now }) };
+  em.create(Deployment, {
+    ...{ id, site, number, kind: 'site', status, ticket: site.lastTicket, siteUrl: 'http://x.localhost' },
+    ...{ manifestSha256, createdBy: site.account, fileCount: 1, totalBytes: 9n as never, ...times },
+    ...(manifestSha256 ? { liveAt: now } : {}),
+    ...(status === 'failed' ? { error } : {}),
+  });
+  await em.flush();
+  if (status === 'live') await em.nativeUpdate(Site, { id: siteId }, { liveDeploymentId: id });
+  await appendLog(em, id, 0, `[build] version ${number}\n${text}\n`);
+  return id;
+}
+
+/** Adds four weeks of visits to a page of this name, from there. */
+export async function addViews({ deps, clock }: Place, siteId: string, text: string): Promise<void> {
+  const hour = 3_600_000;
+  for (let day = 0; day < 28; day += 1) {
+    const at = new Date(Math.floor((clock.now().getTime() - day * 24 * hour) / hour) * hour);
+    const views = 12 + ((day * 7) % 23);
+    await deps.em().execute(
+      `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
+       values (?, ?, 'test', ?, ?, ?, ?, ?, ?)`,
+      [
+        siteId,
+        at,
+        views,
+        Buffer.alloc(0),
+        ...[{ '/': views, [`/${text}`]: 3 }, { [text]: 2 }, { DE: views }, { mobile: views }].map((one) =>
+          JSON.stringify(one),
+        ),
+      ],
+    );
+  }
+}
+
 export async function createConsoleFixture() {
   const browsing = await openBrowsing();
   const people = await createPeopleFixture({ FRONTAGE_EDGE_URL: browsing.edgeUrl });
-  const { deps, clock } = people;
   // Cookies over plain HTTP stay on localhost.
   const here = Object.assign(new URL(people.url), { hostname: 'localhost' }).origin;
   type SignedIn = Awaited<ReturnType<typeof people.newSignedIn>>;
-
-  /** Adds a version as its workflow leaves it. */
-  async function addVersion(
-    siteId: string,
-    status: 'live' | 'retired' | 'failed' | 'building',
-    text = 'a log',
-  ): Promise<string> {
-    const em = deps.em();
-    const site = await em.findOneOrFail(Site, { id: siteId });
-    site.lastNumber += 1;
-    const [number, id] = [site.lastNumber, newId('dep')];
-    const bytes = await deps.store.put(Buffer.from(`version ${number}`));
-    const files = [{ path: 'index.html', sha256: bytes.sha256, bytes: bytes.bytes, encodings: [] }];
-    const manifestSha256 =
-      status === 'failed' || status === 'building' ? null : (await deps.store.put(renderManifest(files))).sha256;
-    site.lastTicket += 1;
-    const [now, error] = [clock.now(), { code: 'build_failed' as const, message: text, retryable: false }];
-    const times = { createdAt: now, startedAt: now, ...(status === 'building' ? {} : { finishedAt: now }) };
-    em.create(Deployment, {
-      ...{ id, site, number, kind: 'site', status, ticket: site.lastTicket, siteUrl: 'http://x.localhost' },
-      ...{ manifestSha256, createdBy: site.account, fileCount: 1, totalBytes: 9n as never, ...times },
-      ...(manifestSha256 ? { liveAt: now } : {}),
-      ...(status === 'failed' ? { error } : {}),
-    });
-    await em.flush();
-    if (status === 'live') await em.nativeUpdate(Site, { id: siteId }, { liveDeploymentId: id });
-    await appendLog(em, id, 0, `[build] version ${number}\n${text}\n`);
-    return id;
-  }
-
-  async function addViews(siteId: string, text: string): Promise<void> {
-    const hour = 3_600_000;
-    for (let day = 0; day < 28; day += 1) {
-      const at = new Date(Math.floor((clock.now().getTime() - day * 24 * hour) / hour) * hour);
-      const views = 12 + ((day * 7) % 23);
-      await deps.em().execute(
-        `insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
-         values (?, ?, 'test', ?, ?, ?, ?, ?, ?)`,
-        [
-          siteId,
-          at,
-          views,
-          Buffer.alloc(0),
-          ...[{ '/': views, [`/${text}`]: 3 }, { [text]: 2 }, { DE: views }, { mobile: views }].map((one) =>
-            JSON.stringify(one),
-          ),
-        ],
-      );
-    }
-  }
 
   /** An owner with a site whose newest version failed. `text` is in everything that others can write. */
   async function newBusySite(text: string) {
@@ -76,10 +79,10 @@ export async function createConsoleFixture() {
     const site = await createSite(owner, { title: text.slice(0, 80) });
     const body = { page: '/', body: text, position: { quote: text.slice(0, 300) } };
     const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, { body });
-    await addVersion(site.id, 'retired');
-    await addVersion(site.id, 'live');
-    await addVersion(site.id, 'failed', text);
-    await addViews(site.id, text.slice(0, 60));
+    await addVersion(people, site.id, 'retired');
+    await addVersion(people, site.id, 'live');
+    await addVersion(people, site.id, 'failed', text);
+    await addViews(people, site.id, text.slice(0, 60));
     return { owner, site, thread };
   }
 
@@ -99,7 +102,7 @@ export async function createConsoleFixture() {
 
   return {
     ...people,
-    ...{ here, addVersion, newBusySite, open, keep: browsing.keep },
+    ...{ here, newBusySite, open, keep: browsing.keep },
     async close() {
       await browsing.close();
       await people.close();

@@ -129,6 +129,22 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   expect(page.text).toContain('2 enquiries</a> in the last 7 days');
 });
 
+test('a refused press on Home says why, and loses nothing', async () => {
+  const owner = await fixture.newCaller();
+  await fixture.formWith((await ask.newSite(owner)).id, 2);
+  const browser = await signedIn(fixture, owner.accountId);
+  const done = (page: Parameters<typeof formsOf>[0]) =>
+    formsOf(page).filter(({ action }) => action === '/account/inbox/done');
+  const [first, second] = done(await browser.open('/account'));
+  const sent = { ...first?.fields, kind: 'nonsense' };
+  const refused = await browser.go('POST', '/account/inbox/done', sent, { 'sec-fetch-site': 'same-origin' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toMatch(/<p class="fault" role="alert">[^<]+<\/p>/);
+  expect(refused.text).toContain('<h2>Your sites</h2>');
+  expect(done(refused).map(({ fields }) => fields.id)).toEqual([first?.fields.id, second?.fields.id]);
+  expect((await browser.press(refused, 'Done')).text).toContain('Done. It will return if something changes.');
+});
+
 test('Done too late is no error, and an invitation stays until it is answered', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);

@@ -30,13 +30,19 @@ export async function activate(page: Page, all: Locator): Promise<void> {
   await page.waitForLoadState();
 }
 
-/** Presses what begins a download. */
-export async function download(page: Page, name: string) {
-  const link = page.getByRole('link', { name, exact: true });
-  if (keyboardOnly.has(page)) await tabTo(page, link);
-  const begun = page.waitForEvent('download');
-  await (keyboardOnly.has(page) ? page.keyboard.press('Enter') : link.click());
-  return await begun;
+/** Presses what leads to no other page, such as a download or a copy button. */
+export async function pressInPlace(page: Page, there: Locator): Promise<void> {
+  if (!keyboardOnly.has(page)) return there.click();
+  await tabTo(page, there);
+  await page.keyboard.press('Enter');
+}
+
+/** Chooses from a list. */
+export async function choose(page: Page, label: string, words: string): Promise<void> {
+  const field = page.getByLabel(label);
+  if (!keyboardOnly.has(page)) return void (await field.selectOption({ label: words }));
+  await tabTo(page, field);
+  await page.keyboard.type(words);
 }
 
 /** Types into a field, over what is there. */

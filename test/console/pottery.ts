@@ -7,7 +7,7 @@ import { challengeEnv, forms } from '#test/forms/fixture.ts';
 import { attachAccount } from '#test/payments/fixture.ts';
 import { createMailedFixture } from '#test/payments/mailed-fixture.ts';
 import { type Look, openChrome } from '#test/web/looks.ts';
-import { newSession } from './session.ts';
+import { addSession } from './session.ts';
 
 export type Pottery = Awaited<ReturnType<typeof openPottery>>;
 
@@ -62,8 +62,7 @@ export async function openPottery({ browser = true } = {}) {
   ): Promise<Page> {
     if (!chrome) throw new Error('the pottery was opened without a browser');
     const page = await chrome.newPage(look, options);
-    const cookie = await newSession(fixture, accountId);
-    await page.context().addCookies([{ ...cookie, url: 'https://desk.localhost', secure: true, httpOnly: true }]);
+    await addSession(fixture, accountId, page);
     return page;
   }
 

@@ -1,4 +1,5 @@
 /** A signed-in browser of an account. */
+import type { Page } from 'playwright-core';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
@@ -31,4 +32,10 @@ export async function signedIn(fixture: Pick<Fixture, 'deps' | 'clock' | 'url'>,
   const { name, value } = await newSession(fixture, accountId);
   browser.cookies.set(name, value);
   return browser;
+}
+
+/** Signs the account in at `desk.localhost` in a window of Chromium, which keeps secure cookies there. */
+export async function addSession(fixture: Pick<Fixture, 'deps' | 'clock'>, accountId: string, page: Page) {
+  const cookie = await newSession(fixture, accountId);
+  await page.context().addCookies([{ ...cookie, url: 'https://desk.localhost', secure: true, httpOnly: true }]);
 }

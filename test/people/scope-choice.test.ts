@@ -4,6 +4,7 @@ import { issueToken } from '#api/tokens/rules.ts';
 import { everything, usualScope } from '#rules/scopes.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { createOauthFixture, pkce } from '#test/oauth/fixture.ts';
+import { formsOf } from './browser.ts';
 
 const fixture = await createOauthFixture();
 afterAll(() => fixture.close());
@@ -56,6 +57,32 @@ test('a request approved on the account page has the scope ticked there', async 
   await owner.browser.press(page, 'Give access', { code: asked.body.user_code, access: 'read' });
   expect((await fixture.redeem(asked.body)).body.token.scope).toEqual({ ...usualScope, access: 'read' });
   expect((await owner.browser.open('/account/agents')).text).toContain('all websites · may only read');
+});
+
+test('a wrong code on the account page keeps what was ticked for that request', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(await callOf(owner.accountId));
+  const [asked, other] = [await fixture.ask(owner.email), await fixture.ask(owner.email)];
+  const formOf = (page: { text: string }, { id }: { id: string }) =>
+    formsOf(page).find(({ action, inside }) => action.endsWith(id) && inside.includes('Give access'));
+  const form = formOf(await owner.browser.open('/account'), asked.body);
+  const ticked = { answer: 'approve', access: 'read', sites: 'some', site: site.id, payouts: 'yes', code: 'BCDFGHJK' };
+  const sent = { ...form?.fields, ...ticked };
+  const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+  const wrong = await owner.browser.go('POST', form?.action ?? '', sent, sameOrigin);
+  expect([wrong.status, wrong.text.includes('you have 4 attempts left')]).toEqual([400, true]);
+  const chosen = (one: { id: string }) =>
+    [...(formOf(wrong, one)?.inside ?? '').matchAll(/name="(\w+)" value="([^"]+)" checked/g)].map(([, ...pair]) => pair);
+  expect(chosen(asked.body)).toEqual([
+    ['access', 'read'],
+    ['sites', 'some'],
+    ['site', site.id],
+    ['payouts', 'yes'],
+  ]);
+  expect(chosen(other.body)).toEqual([
+    ['access', 'write'],
+    ['sites', 'all'],
+  ]);
 });
 
 test('an app keeps the scope that its owner chose through refreshes', async () => {

@@ -4,6 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activate, typeInto, walk } from '#test/console/journeys.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture.ts';
 import { type Chrome, inspect, type Look, looks, openChrome } from '#test/web/looks.ts';
@@ -92,4 +93,23 @@ test.each(looks)('the browser that asked signs in with one press, at $width px, 
   await press(page, 'Sign in');
   await page.getByRole('heading', { name: 'Delete your account?' }).waitFor();
   await page.context().close();
+});
+
+test('with the keyboard alone, in forced colours, a code signs a person in', async () => {
+  const { email } = await fixture.newOwner();
+  const shown: Look = { width: 1280, colorScheme: 'dark' };
+  const page = await chrome.newPage(shown, { javaScriptEnabled: false, forcedColors: 'active' });
+  const phone = await newPage(looks[0] as Look);
+  walk(page, { keyboard: true });
+  const pressKey = (name: string) => activate(page, page.getByRole('button', { name, exact: true }));
+  await goTo(page, '/signin');
+  await inspect(page, 'signin-forced', shown);
+  await typeInto(page, 'E-mail address', email);
+  await pressKey('Send me a link');
+  await goTo(phone, await fixture.linkTo(email, 'signin-link'));
+  await press(phone, 'Show a code');
+  await typeInto(page, 'Code (6 digits)', (await phone.locator('p.code').textContent()) ?? '');
+  await pressKey('Sign in');
+  await page.getByRole('heading', { name: 'Your sites' }).waitFor();
+  for (const one of [page, phone]) await one.context().close();
 });

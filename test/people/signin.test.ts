@@ -49,6 +49,24 @@ test('the session cookie is for this host alone, and hidden from scripts', async
   expect(cookie).not.toContain('Domain');
 });
 
+test('a session that was planted before signing in gives nobody access', async () => {
+  const [thief, owner] = [await fixture.newOwner(), await fixture.newOwner()];
+  const theirs = fixture.browser();
+  await fixture.signIn(theirs, thief.email);
+  const name = '__Host-frontage_session';
+  for (const planted of [theirs.cookies.get(name) ?? '', `frs_${'A'.repeat(43)}`]) {
+    const browser = fixture.browser();
+    for (const [cookie, value] of theirs.cookies) browser.cookies.set(cookie, value);
+    browser.cookies.set(name, planted);
+    expect((await fixture.signIn(browser, owner.email)).text).toContain(owner.email);
+    expect(browser.cookies.get(name)).not.toBe(planted);
+    const holder = fixture.browser();
+    for (const [cookie, value] of theirs.cookies) holder.cookies.set(cookie, value);
+    holder.cookies.set(name, planted);
+    expect((await holder.open('/account')).text).not.toContain(owner.email);
+  }
+});
+
 test('a link expires after 15 minutes, and a session after 14 days', async () => {
   const { email } = await fixture.newOwner();
   const { browser, link } = await linkFor(email);

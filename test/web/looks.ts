@@ -35,10 +35,16 @@ export async function look(page: Page, name: string, { width, colorScheme }: Loo
   expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
 }
 
-/** `look`, and finds no violation of axe-core's rules. */
+/**
+ * `look`, and finds no violation of axe-core's rules; in forced colours too, once for each width, as they replace the
+ * scheme.
+ */
 export async function inspect(page: Page, name: string, shown: Look): Promise<void> {
-  await look(page, name, shown);
-  expect([name, shown, ...(await violationsOf(page))]).toEqual([name, shown]);
+  for (const forcedColors of shown.colorScheme === 'light' ? (['active', 'none'] as const) : (['none'] as const)) {
+    await page.emulateMedia({ colorScheme: shown.colorScheme, forcedColors });
+    expect([name, forcedColors, await violationsOf(page)]).toEqual([name, forcedColors, []]);
+    await look(page, forcedColors === 'none' ? name : `${name}-forced`, shown);
+  }
 }
 
 /** How much of the page has moved since it was opened (web.dev/cls). */

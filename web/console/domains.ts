@@ -55,11 +55,16 @@ ${site.role === 'owner' ? null : html`<p class="panel empty">The owner of this s
   return sitePage(frame, 'domains', { title: 'Domains', main, copies: true });
 }
 
-function otherRow({ form, site }: SiteFrame, domain: DomainsView['others'][number]): Html {
+function otherRow(frame: SiteFrame, domain: DomainsView['others'][number]): Html {
   const { id, unicode, elsewhere } = domain;
-  const base = sitePath(site.id, 'domains');
-  return html`<li><div><strong><a href="${base}/${id}">${unicode}</a></strong><small>${stateOf(domain)}${elsewhere === null ? null : html` · shows ${elsewhere}`}</small></div>
-${button(form, `${base}/${id}/attach`, elsewhere === null ? 'Show this site there' : 'Show this site there instead')}</li>`;
+  return html`<li><div><strong><a href="${sitePath(frame.site.id, 'domains')}/${id}">${unicode}</a></strong><small>${stateOf(domain)}${elsewhere === null ? null : html` · shows ${elsewhere}`}</small></div>
+${attachButton(frame, domain)}</li>`;
+}
+
+/** Nothing where the API would refuse it: the domain does not point here yet, or shows another site. */
+function attachButton({ form, site }: SiteFrame, { id, status, site_id: siteId }: DomainShown): Html | null {
+  if (status !== 'active' || siteId !== null || site.archived) return null;
+  return button(form, `${sitePath(site.id, 'domains')}/${id}/attach`, 'Show this site there', { quiet: false });
 }
 
 function addForm(frame: SiteFrame, modes: readonly DomainShown['mode'][]): Html {
@@ -82,32 +87,35 @@ function domainHtml(frame: SiteFrame, domain: DomainShown, isPage = false): Html
   const { form, site, now } = frame;
   const { id, unicode, problems, checked_at: checked, next_check_at: next, site_id: siteId, primary } = domain;
   const path = `${sitePath(site.id, 'domains')}/${id}`;
+  if (siteId !== null && siteId !== site.id) return elsewhereHtml(domain, siteId);
   const isDone = stepsOf(domain).every(({ done }) => done) && problems.length === 0;
   return html`<section class="panel domain">
 <div class="bar"><h2>${isPage ? 'Status' : html`<a href="${path}">${unicode}</a>`}</h2><p><span class="tag">${stateOf(domain)}</span>${primary ? html` <span class="tag">Main address</span>` : null}</p></div>
 ${problems.map((problem) => html`<p class="fault">${problem}</p>`)}
 ${isDone && !isPage ? null : steps(domain)}
 <p class="hint">${checked === null ? 'Not checked yet.' : html`Last checked ${ago(checked, now)}.`}${next === null ? null : html` Next check ${ago(next, now)}.`}</p>
-<div class="actions">${button(form, `${path}/check`, 'Check now', { quiet: isDone })}
-${siteId === null ? button(form, `${path}/attach`, 'Show this site there') : null}
+<div class="actions">${attachButton(frame, domain)}
+${button(form, `${path}/check`, 'Check now', { quiet: domain.status === 'active' })}
 ${siteId !== null && !primary ? button(form, `${path}/attach`, 'Make it the main address', { hidden: { primary: 'yes' } }) : null}
 ${siteId === null ? null : html`<a class="button quiet small" href="${path}/detach">Take it off this site</a>`}
 <a class="button quiet small" href="${path}/remove">Remove</a></div>
 </section>`;
 }
 
+/** A domain shows one site at a time. */
+function elsewhereHtml({ id, unicode }: DomainShown, siteId: string): Html {
+  return html`<section class="panel domain"><p>${unicode} shows another site. Take it off that site before you show this site there.</p>
+<div class="actions"><a class="button quiet small" href="${sitePath(siteId, 'domains')}/${id}">See the domain at the other site</a></div></section>`;
+}
+
 type Step = { title: string; done: boolean; inside: Html | null };
 
-/** Verify, point, certificate: what is done, and what to do. */
-function stepsOf({ mode, setup, status, ssl }: DomainShown): Step[] {
+/** Verify, point, certificate, and then the site: what is done, and what to do. */
+function stepsOf(domain: DomainShown): Step[] {
+  const { mode, setup, status } = domain;
   const isHere = status === 'active';
   const proof = setup.filter(({ type }) => type === 'TXT');
   const rest = setup.filter(({ type }) => type !== 'TXT');
-  const certificate = {
-    title: 'Certificate',
-    done: isHere && ssl.status === 'active',
-    inside: html`<p class="hint">${isHere ? 'We are getting the certificate that makes the address safe (https). This takes a few minutes.' : 'The certificate follows by itself after the other steps.'}</p>`,
-  };
   if (mode === 'nameservers') {
     return [
       {
@@ -115,7 +123,7 @@ function stepsOf({ mode, setup, status, ssl }: DomainShown): Step[] {
         done: isHere || rest.every(({ found }) => found),
         inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p>${nameServers(rest)}`,
       },
-      certificate,
+      ...lastSteps(domain),
     ];
   }
   return [
@@ -129,7 +137,24 @@ function stepsOf({ mode, setup, status, ssl }: DomainShown): Step[] {
       done: isHere && rest.every(({ found, optional }) => found || optional),
       inside: html`<p class="hint">In the same place, add ${rest.length === 1 ? 'this record' : 'these records'}, and remove others of the same name and type.</p>${records(rest)}`,
     },
-    certificate,
+    ...lastSteps(domain),
+  ];
+}
+
+/** What follows once the domain points here. */
+function lastSteps({ status, ssl, site_id: siteId }: DomainShown): Step[] {
+  const isHere = status === 'active';
+  return [
+    {
+      title: 'Certificate',
+      done: isHere && ssl.status === 'active',
+      inside: html`<p class="hint">${isHere ? 'We are getting the certificate that makes the address safe (https). This takes a few minutes.' : 'The certificate follows by itself once the domain points here.'}</p>`,
+    },
+    {
+      title: 'Show the site there',
+      done: siteId !== null,
+      inside: html`<p class="hint">${isHere ? 'Press “Show this site there”.' : 'You can do this once the domain points here.'}</p>`,
+    },
   ];
 }
 
@@ -146,7 +171,7 @@ const nameServers = (setup: readonly SetupShown[]): Html =>
 function records(setup: readonly SetupShown[]): Html {
   return html`<ul class="set">${setup.map(
     (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
-<dl><dt>Name</dt><dd>${copyable(one.host, 'the name')}</dd><dt>Value</dt><dd>${copyable(one.value, 'the value')}</dd>
+<dl><dt>Name</dt><dd>${copyable(one.host, `the name of the ${one.type} record`)}</dd><dt>Value</dt><dd>${copyable(one.value, `the value of the ${one.type} record`)}</dd>
 ${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Current value</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
   )}</ul>`;
 }
