@@ -105,7 +105,8 @@ async function signIn(tab: Page, { email }: Owner): Promise<void> {
   await tab.getByRole('button', { name: 'Send me a link' }).click();
   await tab.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
   const link = async () => {
-    const { items } = await (await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(email)}`)).json();
+    const answer = await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(email)}`);
+    const { items } = (await answer.json()) as { items: { text: string }[] };
     return /https?:\/\/\S+/.exec(items[0]?.text ?? '')?.[0] ?? '';
   };
   await expect.poll(link, { timeout: 60_000, interval: 100 }).not.toBe('');

@@ -40,9 +40,10 @@ export async function pressInPlace(page: Page, there: Locator): Promise<void> {
 /** Chooses from a list. */
 export async function choose(page: Page, label: string, words: string): Promise<void> {
   const field = page.getByLabel(label);
-  if (!keyboardOnly.has(page)) return void (await field.selectOption({ label: words }));
-  await tabTo(page, field);
-  await page.keyboard.type(words);
+  if (keyboardOnly.has(page)) {
+    await tabTo(page, field);
+    await page.keyboard.type(words);
+  } else await field.selectOption({ label: words });
 }
 
 /** Types into a field, over what is there. */

@@ -135,10 +135,10 @@ function ownerSection({ form, site }: SiteFrame): Html {
   const base = sitePath(site.id, 'settings');
   return html`<section><h2>Export</h2>
 <p class="hint">One file with everything: pages, posts, photos, forms, messages and bookings. It can be imported on any Frontage service.</p>
-<div class="actions"><a class="button quiet small" href="${base}/export" download>Download the site</a> <a class="button quiet small" href="${base}/export?visitors=false" download>Without messages and bookings</a></div>
+<div class="actions"><a class="button quiet small" href="${base}/export" download>Download the site</a> <a class="button quiet small" href="${base}/export?visitors=false" download>Download without messages and bookings</a></div>
 </section>
 <section><h2>${site.archived ? 'Archived' : 'Archive'}</h2>
-<p class="hint">${site.archived ? 'Visitors see that the site is closed. You can put it online again, or delete it.' : 'Archiving takes the site offline. It keeps its address and everything else, and you can put it online again.'}</p>
+<p class="hint">${site.archived ? 'Visitors see that the site is closed. You can put it online again, or delete it.' : 'Archiving takes the site offline. It keeps its address and everything else, and you can put it online again. To delete the site, archive it first.'}</p>
 <div class="actions">${site.archived ? html`${button(form, `${base}/unarchive`, 'Put it online', { quiet: false })}<a class="button quiet small" href="${base}/delete">Delete the site</a>` : html`<a class="button quiet small" href="${base}/archive">Archive the site</a>`}</div>
 </section>`;
 }

@@ -48,6 +48,7 @@ export function waitingList(items: readonly WaitingItem[], { form, now }: Frame,
   const rest = items.length - shownMax;
   return html`<section>
 <h2>Waiting for you</h2>
+<p class="hint">“Done” takes an item off this list. Nothing else changes.</p>
 <ul class="rows waiting">${items.slice(0, shownMax).map(
     (item) => html`<li>
 <div><strong>${item.title}</strong>${item.message ? html`<small>${short(item.message, lettersMax)}</small>` : null}<small>${ago(item.at.toISOString(), now)}</small></div>

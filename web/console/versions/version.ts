@@ -28,7 +28,7 @@ export function versionPage(frame: SiteFrame, { version, log }: VersionPage): Wr
   const main = html`<p class="back"><a href="${sitePath(site.id)}">Overview</a></p>
 <h1>Version ${version.number}</h1>
 <p class="lead">${statusWords(version.status)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
-${version.error ? html`<p class="fault">${version.error.message}</p>` : null}
+${version.error ? html`<p class="fault">${version.error.message}</p><p class="hint">Tell your agent. To show visitors an earlier version, restore it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
 ${restore ? html`<section class="panel"><p>Restoring shows this version to visitors at once. Nothing is rebuilt, and no version is lost.</p>${form({ action: `${path}/restore`, inline: true }, html`<button>Restore this version</button>`)}</section>` : null}
 ${running ? runningPanel(version, log, { now, progress: `${path}/progress` }) : null}
 ${commitList(version)}
