@@ -27,7 +27,7 @@ export const recentSubmissions: Source<Row> = {
       site: { id: siteId, name: siteName },
       who: sender,
       at: new Date(at),
-      title: `The form ${form} on ${siteName} has a new submission.`,
+      title: `A visitor sent an enquiry with the form “${form}” of ${siteName}.`,
       ...(opening ? { message: opening } : {}),
       nextAction: `Call ${call('submission.read', { id })} to read it.`,
     };
