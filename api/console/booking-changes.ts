@@ -40,7 +40,7 @@ export function bookingChangePages(console: Console): void {
     input: async (request, form) => newBooking(request.params.id, form, await timetableOf(console, request)),
     done: ({ id, mail, next_action: unusual }, request) => ({
       to: `${page(request)}/${id}`,
-      notice: ['Booked.', mail ? 'They get an e-mail.' : '', unusual ? outsideHours : ''].filter(Boolean).join(' '),
+      notice: ['Booked.', mail ? 'The visitor gets an e-mail.' : '', unusual ? outsideHours : ''].filter(Boolean).join(' '),
     }),
     show: showNew,
   });
