@@ -40,7 +40,7 @@ export function bookingChangePages(console: Console): void {
     input: async (request, form) => newBooking(request.params.id, form, await timetableOf(console, request)),
     done: ({ id, mail, next_action: unusual }, request) => ({
       to: `${page(request)}/${id}`,
-      notice: ['Booked.', mail ? 'The visitor gets an e-mail.' : '', unusual ? outsideHours : ''].filter(Boolean).join(' '),
+      notice: ['Booked.', mailedWords(mail), unusual ? outsideHours : ''].filter(Boolean).join(' '),
     }),
     show: showNew,
   });
@@ -126,6 +126,11 @@ export function bookingChangePages(console: Console): void {
       left >= booking.seats && Date.parse(start) !== booking.startsAt.getTime();
     return { days, later, day: { date: dateOf(chosen), times: slots.filter(isOther) } };
   }
+}
+
+function mailedWords(mail: unknown): string {
+  if (mail === 'not_sent') return 'The confirmation could not be e-mailed: please tell the visitor yourself.';
+  return mail ? 'The visitor gets an e-mail.' : '';
 }
 
 const outsideHours = 'Visitors could not have booked this time: it is outside your timetable.';
