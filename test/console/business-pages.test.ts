@@ -26,7 +26,12 @@ beforeAll(async () => {
   const linked = pages.map(({ url }) => url);
   const more = [
     ...of(`bookings/new?what=talk+room&date=${date}`, `bookings/${booking.id}/move?date=${date}`),
-    ...of(`payments/${payment.id}`, `payments/${payment.id}/refund`, `payments/${open.id}`, `payments/${open.id}/close`),
+    ...of(
+      `payments/${payment.id}`,
+      `payments/${payment.id}/refund`,
+      `payments/${open.id}`,
+      `payments/${open.id}/close`,
+    ),
     ...of('settings/delete'),
     ...['messages', 'bookings', 'payments', 'domains', 'people', 'settings', 'comments', 'visitors'].map(
       (tab) => `/account/sites/${empty.id}/${tab}`,

@@ -157,7 +157,11 @@ test('Done too late is no error, and an invitation stays until it is answered', 
   const page = await browser.open('/account');
   await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: { thread_id: thread.id, action: 'resolve' } });
   const late = await browser.press(page, 'Done');
-  expect([late.status, late.url, late.text.includes('This is no longer waiting for you.')]).toEqual([200, '/account', true]);
+  expect([late.status, late.url, late.text.includes('This is no longer waiting for you.')]).toEqual([
+    200,
+    '/account',
+    true,
+  ]);
 
   const host = await fixture.newCaller();
   const { body: invitation } = await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner));

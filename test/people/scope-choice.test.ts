@@ -72,7 +72,9 @@ test('a wrong code on the account page keeps what was ticked for that request', 
   const wrong = await owner.browser.go('POST', form?.action ?? '', sent, sameOrigin);
   expect([wrong.status, wrong.text.includes('you have 4 attempts left')]).toEqual([400, true]);
   const chosen = (one: { id: string }) =>
-    [...(formOf(wrong, one)?.inside ?? '').matchAll(/name="(\w+)" value="([^"]+)" checked/g)].map(([, ...pair]) => pair);
+    [...(formOf(wrong, one)?.inside ?? '').matchAll(/name="(\w+)" value="([^"]+)" checked/g)].map(
+      ([, ...pair]) => pair,
+    );
   expect(chosen(asked.body)).toEqual([
     ['access', 'read'],
     ['sites', 'some'],

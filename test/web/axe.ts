@@ -37,5 +37,6 @@ async function scriptSwitch(page: Page): Promise<(areAllowed: boolean) => Promis
   if (await page.evaluate(runsScripts)) return async () => {};
   // Detaching it would allow scripts for good.
   const session = await page.context().newCDPSession(page);
-  return async (areAllowed) => void (await session.send('Emulation.setScriptExecutionDisabled', { value: !areAllowed }));
+  return async (areAllowed) =>
+    void (await session.send('Emulation.setScriptExecutionDisabled', { value: !areAllowed }));
 }

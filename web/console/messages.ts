@@ -41,8 +41,11 @@ export function messagesPage(frame: SiteFrame, view: MessagesView): WrittenPage 
   const inside = chosen
     ? list(frame, view, chosen)
     : html`<p class="panel empty">This site has no form yet. Ask your agent for one, such as a contact form. Then visitors’ messages appear here.</p>`;
-  return sitePage(frame, 'messages', { title: 'Messages', main: html`<div class="head"><h1>Messages</h1>
-<p class="lead">Enquiries that visitors sent with the forms of this site.</p></div>${inside}` });
+  return sitePage(frame, 'messages', {
+    title: 'Messages',
+    main: html`<div class="head"><h1>Messages</h1>
+<p class="lead">Enquiries that visitors sent with the forms of this site.</p></div>${inside}`,
+  });
 }
 
 const listPath = ({ site }: SiteFrame, formId: string, spam: boolean) =>

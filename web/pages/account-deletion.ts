@@ -49,7 +49,11 @@ function consequences(pending: AccountPending): Html | null {
   const lines: [number, string, string][] = [
     [sites, 'website goes offline', 'websites go offline'],
     [sketches, 'sketch is removed for good', 'sketches are removed for good'],
-    [bookings, 'future booking, of which the visitor is not notified', 'future bookings, of which the visitors are not notified'],
+    [
+      bookings,
+      'future booking, of which the visitor is not notified',
+      'future bookings, of which the visitors are not notified',
+    ],
     [payments, 'open payment expires', 'open payments expire'],
     [refunds, 'refund continues', 'refunds continue'],
     [plans, 'paid plan is cancelled', 'paid plans are cancelled'],
