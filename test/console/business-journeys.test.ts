@@ -168,7 +168,7 @@ test.each(ways)(
   120_000,
 );
 
-test.each(ways)('an owner exports, archives, deletes and restores a site ($name)', async (way) => {
+test.each(ways)('an owner exports, archives, deletes and restores a site ($name)', { timeout: 60_000 }, async (way) => {
   const owner = await pottery.newCaller();
   const site = await createSite(owner, { title: 'The bakery' });
   const page = await visit(owner, way);
@@ -189,7 +189,7 @@ test.each(ways)('an owner exports, archives, deletes and restores a site ($name)
   await page.context().close();
 });
 
-test.each(ways)('a collaborator leaves a site ($name)', async (way) => {
+test.each(ways)('a collaborator leaves a site ($name)', { timeout: 60_000 }, async (way) => {
   const owner = await pottery.newCaller();
   const site = await createSite(owner);
   const page = await visit(await pottery.newCollaborator(owner, site.id), way);

@@ -58,7 +58,7 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   expect([await read(), page.text.includes(`${domain} is removed.`)]).toEqual([undefined, true]);
 });
 
-test.each(ways)('an owner verifies, points and shows a domain ($name)', { tags: 'chromium' }, async (way) => {
+test.each(ways)('an owner verifies, points and shows a domain ($name)', { tags: 'chromium', timeout: 60_000 }, async (way) => {
   const { width, theme: colorScheme, forced, scripts } = way;
   const chrome = await openChrome(`MAP desk.localhost 127.0.0.1:${new URL(fixture.url).port}`);
   const options = {

@@ -131,7 +131,7 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
 
 test('a refused press on Home says why, and loses nothing', async () => {
   const owner = await fixture.newCaller();
-  await fixture.formWith((await ask.newSite(owner)).id, 2);
+  for (let sites = 0; sites < 2; sites++) await fixture.failedBuild(owner, (await ask.newSite(owner)).id);
   const browser = await signedIn(fixture, owner.accountId);
   const done = (page: Parameters<typeof formsOf>[0]) =>
     formsOf(page).filter(({ action }) => action === '/account/inbox/done');

@@ -24,9 +24,10 @@ export const notice = async (page: Page) => (await page.getByRole('status').firs
 
 /** Presses the first of them, and waits for the page that follows. */
 export async function activate(page: Page, all: Locator): Promise<void> {
-  if (!keyboardOnly.has(page)) return all.first().click();
-  await tabTo(page, all.first());
-  await Promise.all([page.waitForEvent('framenavigated'), page.keyboard.press('Enter')]);
+  if (keyboardOnly.has(page)) await tabTo(page, all.first());
+  const moved = page.waitForEvent('framenavigated');
+  await (keyboardOnly.has(page) ? page.keyboard.press('Enter') : all.first().click());
+  await moved;
   await page.waitForLoadState();
 }
 

@@ -17,11 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
+const slow = { timeout: 60_000 };
+
 /** The console as its owner sees it in this way. */
 const open = async (owner: { email: string }, path: string, way: Way): Promise<Page> =>
   walk(await fixture.open(owner, path, way), way);
 
-test.each(ways)('an owner reads why a build failed, and restores a version ($name)', async (way) => {
+test.each(ways)('an owner reads why a build failed, and restores a version ($name)', slow, async (way) => {
   const { owner, site } = await fixture.newBusySite('The joinery');
   const page = await open(owner, '/account', way);
   await follow(page, 'The joinery');
@@ -37,7 +39,7 @@ test.each(ways)('an owner reads why a build failed, and restores a version ($nam
   await page.context().close();
 });
 
-test.each(ways)('an owner answers, resolves and reopens a comment in their own name ($name)', async (way) => {
+test.each(ways)('an owner answers, resolves and reopens a comment in their own name ($name)', slow, async (way) => {
   const { owner, site, thread } = await fixture.newBusySite('The joinery');
   const page = await open(owner, `/account/sites/${site.id}/comments`, way);
   await typeInto(page, 'Reply', '   ');
@@ -57,7 +59,7 @@ test.each(ways)('an owner answers, resolves and reopens a comment in their own n
   await page.context().close();
 });
 
-test('an owner publishes changes, and follows the build to its end', async () => {
+test('an owner publishes changes, and follows the build to its end', slow, async () => {
   const owner = await fixture.newSignedIn();
   const site = await createSite(owner, { title: 'The bakery', template: 'blank' });
   const page = await fixture.open(owner, `/account/sites/${site.id}`);
