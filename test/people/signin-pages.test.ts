@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activate, typeInto, walk } from '#test/console/journeys.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture.ts';
-import { type Chrome, inspect, type Look, looks, openChrome } from '#test/web/looks.ts';
+import { type Chrome, inspect, type Look, look, looks, openChrome } from '#test/web/looks.ts';
 
 let fixture: OauthFixture;
 let chrome: Chrome;
@@ -36,7 +36,11 @@ async function askFor(page: Page, email: string): Promise<string> {
   return await fixture.linkTo(email, 'signin-link');
 }
 
-test.each(looks)('a code from another device opens the invitation, at $width px, $colorScheme', async (shown) => {
+/** Two windows, each at six pages. */
+const slow = { timeout: 60_000 };
+
+test.each(looks)('a code from another device opens the invitation, at $width px, $colorScheme', slow, async (shown) => {
+  const see = shown.width === 390 ? inspect : look;
   const ask = people(fixture);
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
@@ -44,23 +48,23 @@ test.each(looks)('a code from another device opens the invitation, at $width px,
   await ask.invite(owner, site.id, guest.email);
   const [laptop, phone] = [await newPage(shown), await newPage(shown)];
   await goTo(laptop, await fixture.linkTo(guest.email, 'invitation'));
-  await inspect(laptop, 'signin', shown);
+  await see(laptop, 'signin', shown);
   const link = await askFor(laptop, guest.email);
-  await inspect(laptop, 'waiting', shown);
+  await see(laptop, 'waiting', shown);
   await goTo(phone, link);
   await phone.getByText(/Chrome on Linux/).waitFor();
-  await inspect(phone, 'link', shown);
+  await see(phone, 'link', shown);
   await press(phone, 'Show a code');
   const code = (await phone.locator('p.code').textContent()) ?? '';
-  await inspect(phone, 'code', shown);
+  await see(phone, 'code', shown);
   await laptop.getByLabel('Code (6 digits)').fill(code === '000000' ? '000001' : '000000');
   await press(laptop, 'Sign in');
   await laptop.getByText('you have 4 attempts left').waitFor();
-  await inspect(laptop, 'wrong', shown);
+  await see(laptop, 'wrong', shown);
   await laptop.getByLabel('Code (6 digits)').fill(code);
   await press(laptop, 'Sign in');
   await laptop.getByText(`invited ${guest.email}`).waitFor();
-  await inspect(laptop, 'invitation', shown);
+  await see(laptop, 'invitation', shown);
   await goTo(phone, '/account');
   expect(new URL(phone.url()).pathname).toBe('/signin');
   await goTo(phone, link);
