@@ -38,7 +38,7 @@ beforeAll(async () => {
     ),
   ];
   paths = [...new Set([...linked, ...more])];
-}, 60_000);
+}, 180_000);
 afterAll(() => pottery?.close());
 
 test.each(['light', 'dark'] as const)(

@@ -188,6 +188,6 @@ test('refusing needs the owner’s session and a press', async () => {
   expect((await stranger.browser.go('POST', link, forged, { 'sec-fetch-site': 'same-origin' })).status).toBe(404);
   expect((await owner.browser.go('POST', link, { answer: 'refuse' })).status).toBe(400);
   expect(await listed(owner.call)).toEqual(items);
-  expect((await owner.browser.press(page, 'Refuse')).text).toContain('Your agent gets no more');
+  expect((await owner.browser.press(page, 'Refuse')).text).toContain('Your agent gets no additional access');
   expect(await listed(owner.call)).toEqual([]);
 });
