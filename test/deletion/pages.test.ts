@@ -3,6 +3,7 @@
  * people see them. `FRONTAGE_PICTURES=<folder>` keeps pictures.
  * @module-tag chromium
  */
+import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
@@ -11,10 +12,10 @@ import { callWith, createSite } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
-import { inspect, look as lookAt, looks } from '#test/web/looks.ts';
 import type { MailKind } from '#web/mails/mails.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
+const pictures = process.env.FRONTAGE_PICTURES;
 let fixture: PeopleFixture;
 let chrome: Browser;
 beforeAll(async () => {
@@ -27,14 +28,16 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** Looks at a page or an e-mail, which is part of another page and so is no document of its own to axe-core. */
+/** Keeps pictures, and finds nothing wider than the window. */
 async function look(page: Page, name: string): Promise<void> {
-  for (const shown of looks) {
-    const { width, colorScheme } = shown;
+  for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    const isInspected = width === 390 && !name.startsWith('mail-');
-    await (isInspected ? inspect : lookAt)(page, name, shown);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const path = join(pictures ?? '', `${name}-${width}-${colorScheme}.png`);
+      if (pictures) await page.screenshot({ path, fullPage: true });
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+    }
   }
 }
 

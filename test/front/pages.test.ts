@@ -5,7 +5,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
-import { type Chrome, inspect, type Look, looks, openChrome, openLight } from '#test/web/looks.ts';
+import { violationsOf } from '#test/web/axe.ts';
+import { type Chrome, type Look, look, looks, openChrome, openLight } from '#test/web/looks.ts';
 
 let fixture: PeopleFixture;
 let chrome: Chrome;
@@ -42,7 +43,8 @@ test.each([looks[0], looks[3]] as Look[])(
     page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
     for (const [name, path] of Object.entries(pages)) {
       await openLight(page, new URL(path, here).href);
-      await inspect(page, name, shown);
+      await look(page, name, shown);
+      expect([name, ...(await violationsOf(page))]).toEqual([name]);
     }
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
     await page.context().close();

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
-import { inspect, type Look, looks } from '#test/web/looks.ts';
+import { type Look, look, looks } from '#test/web/looks.ts';
 import { createOauthFixture, type OauthFixture, pkce } from './fixture.ts';
 
 const executablePath = await pathOf('chromium');
@@ -126,13 +126,13 @@ async function ownerOfTwo() {
 
 /** Gives what the page is about the second website alone, to read. */
 async function giveOneSite(page: Page, name: string, at: Look): Promise<void> {
-  await inspect(page, name, at);
+  await look(page, name, at);
   await page.getByLabel('Only read them').check();
   await page.getByLabel('Only these').check();
   await page.getByRole('button', { name: 'Give access' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').textContent()).toContain('Choose at least one website');
-  await inspect(page, `${name}-again`, at);
+  await look(page, `${name}-again`, at);
   await page.getByLabel(/^The pottery/).check();
 }
 
@@ -155,14 +155,14 @@ test.each(looks)('at $width in $colorScheme an owner gives an app and an agent o
   await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
   await press();
   await page.getByRole('heading', { name: 'Access granted' }).waitFor();
-  await inspect(page, 'approved', at);
+  await look(page, 'approved', at);
   const scope = { sites: [sites[1]], access: 'read', payouts: false, account: false };
   expect((await fixture.redeem(request)).body.token.scope).toEqual(scope);
   const { items } = (await call('GET', '/v1/tokens')).body;
   expect(items.map((token: { scope: object }) => token.scope)).toContainEqual(scope);
   await page.goto(new URL('/account/agents', here).href);
   await page.getByText('one website · may only read').first().waitFor();
-  await inspect(page, 'agents-of-one-website', at);
+  await look(page, 'agents-of-one-website', at);
   await page.context().close();
 });
 

@@ -9,7 +9,7 @@ import { issueToken } from '#api/tokens/rules.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { callWith, createSite, errorOf } from '#test/api/fixture.ts';
 import { createOauthFixture, type OauthFixture, pkce } from '#test/oauth/fixture.ts';
-import { type Chrome, inspect, type Look, looks, openChrome } from '#test/web/looks.ts';
+import { type Chrome, type Look, look, looks, openChrome } from '#test/web/looks.ts';
 
 let fixture: OauthFixture;
 let chrome: Chrome;
@@ -63,7 +63,7 @@ test.each(looks)(
     await page.getByLabel('The pottery').check();
     await page.getByLabel('Only read them').check();
     await page.getByLabel(/Code shown/).fill(asked.body.user_code);
-    await inspect(page, 'approval', shown);
+    await look(page, 'approval', shown);
     await page.getByRole('button', { name: 'Give access' }).click();
     await page.getByText('Access granted').waitFor();
     const { body } = await fixture.redeem(asked.body);
@@ -80,7 +80,7 @@ test.each(looks)('an owner gives an app a power on the consent page, $width px, 
   await goTo(page, fixture.question(client.client_id, challenge));
   await signIn(page, email);
   await page.getByLabel(/where money goes/).check();
-  await inspect(page, 'consent', shown);
+  await look(page, 'consent', shown);
   const leaving = page.waitForEvent('requestfailed', (request) =>
     request.url().startsWith('https://connector.example'),
   );
@@ -104,16 +104,16 @@ test.each(looks)('an owner allows a refused call once, from its link, $width px,
   await signIn(page, email);
   await page.getByRole('heading', { name: 'Let “Claude” do this?' }).waitFor();
   await goTo(page, '/account');
-  await page.getByRole('heading', { name: 'Your agents ask for more access' }).waitFor();
-  await inspect(page, 'refused-call', shown);
+  await page.getByRole('heading', { name: 'Your agents ask for more' }).waitFor();
+  await look(page, 'refused-call', shown);
   await page.getByRole('link', { name: 'Decide' }).click();
   await page.getByRole('heading', { name: 'Let “Claude” do this?' }).waitFor();
-  await inspect(page, 'widening', shown);
+  await look(page, 'widening', shown);
   await page.getByRole('button', { name: 'Allow once' }).click();
   await page.getByText('Allowed once').waitFor();
   expect([(await change()).status, (await change()).status]).toEqual([200, 403]);
   await goTo(page, '/account/agents');
   await page.getByText('one website · may change it').waitFor();
-  await inspect(page, 'account', shown);
+  await look(page, 'account', shown);
   await page.context().close();
 });

@@ -6,18 +6,23 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** With the rules of WCAG 2.2, of which axe-core leaves one out by default. */
-const options = JSON.stringify({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+/** A rule of WCAG 2.2 that axe-core leaves out by default. */
+const optionsWith = (areTargetsMeasured: boolean) =>
+  JSON.stringify({ resultTypes: ['violations'], rules: { 'target-size': { enabled: areTargetsMeasured } } });
 
 /**
  * One line for each element that breaks a rule, without transitions: halfway, the colours of a choice are none of the page's.
- * `frame`: of the page, to check in its place.
+ * `frame`: of the page, to check in its place. `areTargetsMeasured`: also links and buttons that are too small or too close.
  */
-export async function violationsOf(page: Page, frame: Pick<Page, 'evaluate'> = page): Promise<string[]> {
+export async function violationsOf(
+  page: Page,
+  frame: Pick<Page, 'evaluate'> = page,
+  areTargetsMeasured = false,
+): Promise<string[]> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  if (!(await page.evaluate(runsScripts))) return await violationsOfCopy(page);
+  if (!(await page.evaluate(runsScripts))) return await violationsOfCopy(page, areTargetsMeasured);
   await frame.evaluate(source);
-  const { violations }: AxeResults = await frame.evaluate(`axe.run(document, ${options})`);
+  const { violations }: AxeResults = await frame.evaluate(`axe.run(document, ${optionsWith(areTargetsMeasured)})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );
@@ -32,16 +37,19 @@ const runsScripts = `(() => {
 const media = `['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query).matches)`;
 
 /** axe-core waits for timers, which do not run in a page without scripts: so it looks at the same HTML in another page. */
-async function violationsOfCopy(page: Page): Promise<string[]> {
+async function violationsOfCopy(page: Page, areTargetsMeasured: boolean): Promise<string[]> {
   const [isDark, isForced] = await page.evaluate<boolean[]>(media);
-  const copy = await page.context().browser()?.newPage({
-    viewport: page.viewportSize(),
-    colorScheme: isDark ? 'dark' : 'light',
-    forcedColors: isForced ? 'active' : 'none',
-  });
+  const copy = await page
+    .context()
+    .browser()
+    ?.newPage({
+      viewport: page.viewportSize(),
+      colorScheme: isDark ? 'dark' : 'light',
+      forcedColors: isForced ? 'active' : 'none',
+    });
   if (!copy) throw new Error('the page has no browser');
   await copy.setContent(await page.content());
-  const found = await violationsOf(copy);
+  const found = await violationsOf(copy, copy, areTargetsMeasured);
   await copy.close();
   return found;
 }

@@ -47,7 +47,7 @@ export async function look(page: Page, name: string, { width, colorScheme }: Loo
 export async function inspect(page: Page, name: string, shown: Look): Promise<void> {
   for (const forcedColors of shown.colorScheme === 'light' ? (['active', 'none'] as const) : (['none'] as const)) {
     await page.emulateMedia({ colorScheme: shown.colorScheme, forcedColors });
-    expect([name, forcedColors, await violationsOf(page)]).toEqual([name, forcedColors, []]);
+    expect([name, forcedColors, await violationsOf(page, page, true)]).toEqual([name, forcedColors, []]);
     await look(page, forcedColors === 'none' ? name : `${name}-forced`, shown);
   }
   const isLight = (await page.content()).length < weightMax;

@@ -25,8 +25,6 @@ let draft = null;
 let popup = null;
 /** What to do with the key once the popup has sent it. */
 let withKey = pick;
-/** Whether the key has opened the comments. */
-let isKeyProven = false;
 
 // Messages with the page
 
@@ -99,25 +97,15 @@ async function refresh() {
       const received = await request('threads');
       const isSame = received.threads.length > 0 && JSON.stringify(received.threads) === JSON.stringify(threads.all);
       threads.all = received.threads;
-      isKeyProven = true;
       showFault('');
       // Drawing again would take the keyboard focus off the list.
       if (isSame) return tellPins();
     } catch (error) {
-      if (hasKey() || view !== 'pill') showFault(error instanceof Error ? error.message : String(error));
-      else forgetEarlierLink();
+      showFault(error instanceof Error ? error.message : String(error));
     }
   }
   draw();
   tellPins();
-}
-
-/** The key was of an earlier link, and nothing was shown with it. The next press gets the key of the newest link. */
-function forgetEarlierLink() {
-  if (isKeyProven || !drawWelcome()) return;
-  // As on a first page, the page keeps the focus.
-  view = undefined;
-  show('welcome');
 }
 
 function tellPins() {
