@@ -96,7 +96,7 @@ test('the crawl reaches the pages of the account and of the site', () => {
   expect(payloads).toHaveLength(60);
 });
 
-test('no page of the console can be framed, or runs a script that is not ours', () => {
+test('no page can be framed, or runs a script that is not ours', () => {
   for (const { url, status, headers } of usual.pages) {
     const policy = headers.get('content-security-policy') ?? '';
     expect([url, status, headers.get('x-frame-options')]).toEqual([url, 200, 'DENY']);
