@@ -63,7 +63,7 @@ export async function startEdgeProcess({
     clock: systemClock,
     log,
     shutdown: shutdown.signal,
-    sitesFile: join(config.dataDir, 'edge', 'sites.json'),
+    sitesFile: join(config.dataDir, 'edge', 'sites.db'),
     cacheBytes: Math.floor(config.edge.cacheBytes / processes),
   });
   let listening: Awaited<ReturnType<typeof listen>> | undefined;

@@ -39,7 +39,7 @@ export type EdgeParts = {
   log: Logger;
   /** Aborted when the process shuts down. */
   shutdown?: AbortSignal | undefined;
-  /** File of the site table, for a start without the database. */
+  /** File of the site table. */
   sitesFile: string;
   /** Memory for files. Manifests and looked-up paths may use a quarter of it each, in addition. */
   cacheBytes: number;

@@ -63,8 +63,8 @@ export type SketchRow = {
 export type EdgeDatabase = {
   /** Shown sketches at these hosts; other hosts are absent. */
   sketchesAt(labels: string[]): Promise<Map<string, SketchRow>>;
-  /** All sites. */
-  allSites(): Promise<SiteChanges>;
+  /** All sites in parts, among them what changes meanwhile. The position of each part is the one before the first. */
+  allSites(): AsyncGenerator<SiteChanges>;
   /** Sites that may have changed since the query that returned `mark`; some may be repeated, none is missing. */
   sitesChangedSince(mark: string): Promise<SiteChanges>;
   /** Manifests of all versions that visitors may have seen after `since`, newest first. */
@@ -74,7 +74,7 @@ export type EdgeDatabase = {
 
 // Transactions commit in another order than their numbers. Any row that was not visible to the last query was written by a transaction
 // not older than the oldest one running then: that one is the mark.
-const sitesSql = `
+const sitesSql = (condition: string) => `
   select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.purged_at is not null as gone, site.name,
     case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
@@ -90,7 +90,7 @@ const sitesSql = `
     (select json_agg(json_build_object('name', former.name, 'until', floor(extract(epoch from former.until) * 1000)) order by former.id)
      from former_name former where former.site_id = site.id and former.ended_at is null) as "formerNames"
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
-  left join site on %condition
+  left join site on ${condition}
   left join deployment on deployment.id = site.live_deployment_id`;
 
 // A version was visible from when it went live until the next one did.
@@ -111,7 +111,10 @@ const sketchSql = `
   where host.label = any($1)`;
 
 const queryTimeoutMs = 2_000;
+/** Of the first part of all sites. */
 const allSitesTimeoutMs = 30_000;
+const partOfAll = 1_000;
+const partsBetweenChanges = 10;
 
 export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   // One connection each, so that visitors' misses never delay pointer changes.
@@ -119,30 +122,43 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   const forAssets = openPool(databaseUrl);
   const forSketches = openPool(databaseUrl);
 
-  async function askSites(condition: string, values: unknown[], timeoutMs: number): Promise<SiteChanges> {
-    const { rows } = await forSites.query({
-      text: sitesSql.replace('%condition', condition),
-      values,
-      query_timeout: timeoutMs,
-    } as pg.QueryConfig);
-    const found = rows.filter((row) => row.id !== null);
-    const sites = found.filter((row) => !row.gone);
-    return {
-      mark: rows[0].mark,
-      server: rows[0].server,
-      gone: found.filter((row) => row.gone).map((row) => row.id),
-      sites: sites.map(({ mark: _, server: __, gone: ___, previews, domains, formerNames, ...site }) => ({
-        ...site,
-        ...(previews ? { previews } : {}),
-        ...(domains ? { domains } : {}),
-        ...(formerNames ? { formerNames } : {}),
-      })),
-    };
+  async function askSites(client: pg.Pool | pg.PoolClient, sql: string, values: unknown[], timeoutMs = queryTimeoutMs) {
+    const { rows } = await client.query({ text: sql, values, query_timeout: timeoutMs } as pg.QueryConfig);
+    return rows as FoundSite[];
+  }
+
+  async function askChanges(client: pg.Pool | pg.PoolClient, mark: string): Promise<SiteChanges> {
+    const rows = await askSites(client, sitesSql('site.changed_xid >= $1::xid8'), [mark]);
+    return changesOf(rows, rows[0] as Position);
+  }
+
+  /** A cursor, since one answer with a million sites would need gigabytes. */
+  async function* readAllSites(): AsyncGenerator<SiteChanges> {
+    const client = await forSites.connect();
+    let isDone = false;
+    try {
+      await client.query('begin read only');
+      // Before the cursor's snapshot: what is not in that has not changed before this mark.
+      const [position] = (await askSites(client, sitesSql('false'), [])) as [FoundSite];
+      await client.query(`declare every_site no scroll cursor for ${sitesSql('site.purged_at is null')}`);
+      for (let part = 0; !isDone; part++) {
+        const timeoutMs = part === 0 ? allSitesTimeoutMs : queryTimeoutMs;
+        const rows = await askSites(client, `fetch ${partOfAll} from every_site`, [], timeoutMs);
+        isDone = rows.length < partOfAll;
+        yield changesOf(rows, position);
+        // Publishes are seen meanwhile too.
+        if (part % partsBetweenChanges === partsBetweenChanges - 1)
+          yield { ...(await askChanges(client, position.mark)), mark: position.mark };
+      }
+      await client.query('rollback');
+    } finally {
+      client.release(!isDone);
+    }
   }
 
   return {
-    allSites: () => askSites('site.purged_at is null', [], allSitesTimeoutMs),
-    sitesChangedSince: (mark) => askSites('site.changed_xid >= $1::xid8', [mark], queryTimeoutMs),
+    allSites: readAllSites,
+    sitesChangedSince: (mark) => askChanges(forSites, mark),
     async manifestsSeenSince(siteId, since) {
       const question = { text: manifestsSql, values: [siteId, since], query_timeout: queryTimeoutMs } as pg.QueryConfig;
       const { rows } = await forAssets.query<{ manifestSha256: string }>(question);
@@ -157,4 +173,32 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
       await Promise.all([forSites.end(), forAssets.end(), forSketches.end()]);
     },
   };
+}
+
+type Position = Pick<SiteChanges, 'mark' | 'server'>;
+
+/** A row of a query for sites. Without any site there is one row, whose `id` is null. */
+type FoundSite = Position & { gone: boolean } & Omit<SiteRow, 'id' | 'previews' | 'domains' | 'formerNames'> & {
+    id: string | null;
+    previews: PreviewRow[] | null;
+    domains: DomainRow[] | null;
+    formerNames: FormerNameRow[] | null;
+  };
+
+function changesOf(rows: FoundSite[], { mark, server }: Position): SiteChanges {
+  const sites: SiteRow[] = [];
+  const gone: string[] = [];
+  for (const { mark: _, server: __, id, gone: isGone, previews, domains, formerNames, ...site } of rows) {
+    if (id === null) continue;
+    if (isGone) gone.push(id);
+    else
+      sites.push({
+        id,
+        ...site,
+        ...(previews ? { previews } : {}),
+        ...(domains ? { domains } : {}),
+        ...(formerNames ? { formerNames } : {}),
+      });
+  }
+  return { mark, server, sites, gone };
 }

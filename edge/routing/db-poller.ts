@@ -3,25 +3,24 @@ import type { Logger } from 'pino';
 import type { Channel, Notifications } from '#db/notifications.ts';
 
 export type Poller = {
-  /** Resolves when the database has responded, or failed while `hasFallback`. */
+  /** Resolves when the database has responded, or after a second or a failure if there is a fallback by then. */
   ready: Promise<void>;
   close(): Promise<void>;
 };
 
 type PollerOptions = {
   poll(): Promise<void>;
-  /** Whether the edge can serve without the database. */
+  /** Whether the edge can serve without what the database will return. */
   hasFallback(): boolean;
   channel: Channel;
   notifications: Notifications;
   log: Logger;
-  /** Runs before the first query. */
-  prepare?(): Promise<void>;
 };
 
 const pollEveryMs = 1_000;
+const fallBackAfterMs = 1_000;
 
-export function startPoller({ poll, hasFallback, channel, notifications, log, prepare }: PollerOptions): Poller {
+export function startPoller({ poll, hasFallback, channel, notifications, log }: PollerOptions): Poller {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   let down = false;
   let closed = false;
@@ -42,7 +41,8 @@ export function startPoller({ poll, hasFallback, channel, notifications, log, pr
   }
 
   async function pollUntilClosed(): Promise<void> {
-    await prepare?.();
+    const falling = setTimeout(() => hasFallback() && becomeReady(), fallBackAfterMs);
+    ready.then(() => clearTimeout(falling));
     while (!closed) {
       notified = false;
       await pollOnce();

@@ -73,7 +73,7 @@ export async function createAnalyticsFixture(env: Record<string, string> = {}) {
       notifications: deps.notifications,
       clock,
     };
-    const sitesFile = join(config.dataDir, 'edge', `${randomBytes(6).toString('hex')}.json`);
+    const sitesFile = join(config.dataDir, 'edge', `${randomBytes(6).toString('hex')}.db`);
     const edge = createEdge({ ...parts, log: deps.log, sitesFile, cacheBytes: 8 * 1024 * 1024 });
     const counts = openViewsDatabase(database.url, randomBytes(6).toString('hex'));
     const counting: PageViews = openPageViews({

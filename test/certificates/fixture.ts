@@ -105,7 +105,7 @@ export async function createFixture({
       notifications,
       clock,
       log,
-      sitesFile: join(edgeFixture.dir, 'edge', `${newId('site')}.json`),
+      sitesFile: join(edgeFixture.dir, 'edge', `${newId('site')}.db`),
       cacheBytes: 16 * 1024 * 1024,
     });
     await Promise.all([edge.ready, certificates.ready]);

@@ -60,7 +60,7 @@ export async function createFixture() {
     } = options;
     const hearing = notifications ?? openNotifications(databaseUrl, log);
     const asking = through(openEdgeDatabase(databaseUrl));
-    const sitesFile = join(dir, 'edge', 'sites.json');
+    const sitesFile = join(dir, 'edge', 'sites.db');
     const parts = { baseDomain, store, database: asking, notifications: hearing, clock: systemClock, log };
     const edge = createEdge({ ...parts, sitesFile, cacheBytes });
     await edge.ready;

@@ -1,6 +1,6 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
+import { type EdgeDatabase, openEdgeDatabase, type SiteChanges } from '#edge/routing/database.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import { type Answer, ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
 
@@ -124,7 +124,9 @@ test('after a failover to another server, everything is read again', async () =>
     const told = <T extends object>(answer: T) => ({ ...answer, ...(tookOver && { server: 'another' }) });
     return {
       ...database,
-      allSites: async () => told(await database.allSites()),
+      async *allSites() {
+        for await (const part of database.allSites()) yield told(part);
+      },
       // What a lost transaction changed, or its loss did, no mark tells of.
       sitesChangedSince: async (mark) => told({ ...(await database.sitesChangedSince(mark)), sites: [] }),
     };
@@ -139,10 +141,11 @@ test('after a failover to another server, everything is read again', async () =>
 test('an edge notices a restart of the server', async () => {
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
-  const [{ mark, server }, { rows }] = await Promise.all([
-    database.allSites(),
+  const [[part], { rows }] = await Promise.all([
+    Array.fromAsync(database.allSites()),
     fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
   ]);
+  const { mark, server } = part as SiteChanges;
   expect(server).toBe(rows[0].started);
   expect((await database.sitesChangedSince(mark)).server).toBe(server);
 });

@@ -174,7 +174,8 @@ test('a site has its own previews, without the removed ones', async () => {
   await addPreview('gone', removed, new Date());
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
-  const { sites } = await database.allSites();
+  const parts = await Array.fromAsync(database.allSites());
+  const sites = parts.flatMap((part) => part.sites);
   const previewsOf = (id: string) => sites.find((site) => site.id === id)?.previews?.map(({ label }) => label);
   expect([siteId, plain.siteId, removed.siteId].map(previewsOf)).toEqual([['p--shown'], undefined, undefined]);
   expect(sites.find(({ id }) => id === plain.siteId)).not.toHaveProperty('previews');

@@ -11,7 +11,7 @@ const files = [
   'repositories/a.git/HEAD',
   'store/sha256/ab/cd',
   'store/caches/x',
-  'edge/sites.json',
+  'edge/sites.db',
   'logs/api.log',
   'sandbox/0123456789abcdef/opt/runner.mjs',
   'later/added.txt',

@@ -30,7 +30,7 @@ export async function createFixture(
   async function openEdge(baseUrl = config.baseUrl) {
     const notifications = openNotifications(config.databaseUrl, deps.log);
     const database = openEdgeDatabase(config.databaseUrl);
-    const sitesFile = join(config.dataDir, 'edge', `${newId('out')}.json`);
+    const sitesFile = join(config.dataDir, 'edge', `${newId('out')}.db`);
     const parts = {
       baseDomain: config.baseDomain,
       baseUrl,

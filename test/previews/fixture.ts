@@ -33,7 +33,7 @@ export async function createPreviewFixture({ limits = {}, env = {}, worker = tru
   const { around, interceptors } = aroundActivities();
   const running = worker ? await startWorker(deps, { sandbox: copying.sandbox, interceptors }) : undefined;
   const database = openEdgeDatabase(config.databaseUrl);
-  const sitesFile = join(config.dataDir, 'edge', 'sites.json');
+  const sitesFile = join(config.dataDir, 'edge', 'sites.db');
   const cacheBytes = 16 * 1024 * 1024;
   const parts = { baseDomain: config.baseDomain, store: deps.store, notifications: deps.notifications, log: deps.log };
   const edge = createEdge({ ...parts, database, clock: api.clock, sitesFile, cacheBytes });

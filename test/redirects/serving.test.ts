@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readSitesFile, writeSitesFile } from '#edge/routing/sites-file.ts';
 import { createFixture, createSite, errorOf, until } from '#test/output/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
 
@@ -106,14 +104,6 @@ test('two lists that loop only together cause no endless redirect', async () => 
   await set(site, [{ from: '/old', to: '/new', status: 301 }]);
   await until(async () => (await fixture.visit(site.name, '/new')).status === 200);
   expect((await fixture.visit(site.name, '/old')).status).toBe(200);
-});
-
-test('an edge that starts without the database has the redirects from its file', async () => {
-  const file = join(fixture.config.dataDir, 'sites.json');
-  const redirectsSha256 = 'a'.repeat(64);
-  const row = { id: 'site_1', name: 'shop', status: 'active' as const, manifestSha256: null, redirectsSha256 };
-  await writeSitesFile(file, [row, { ...row, id: 'site_2', redirectsSha256: null }]);
-  expect(await readSitesFile(file)).toEqual([row, { ...row, id: 'site_2', redirectsSha256: null }]);
 });
 
 test.each([

@@ -15,13 +15,15 @@ const benches: Record<string, () => Promise<unknown>> = {
 
 /** Only run if requested by name. */
 const long: Record<string, () => Promise<unknown>> = {
+  sites: async () => await (await import('./sites.ts')).benchSites(),
   hour: async () => await (await import('./hour.ts')).benchHour(),
 };
 
 const usage = `npm run bench                  runs all benchmarks: ${Object.keys(benches).join(', ')}
 npm run bench -- publish       runs one benchmark
+npm run bench -- sites         runs an edge with 1,000, 100,000 and 1,000,000 sites
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish, git and workers: runs a few rounds, to see that they work
+  --quick                      publish, git, workers and sites: runs a small part, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
@@ -33,6 +35,7 @@ const headings: Record<string, string> = {
   hour: 'An hour',
   workers: 'Builds workers',
   scan: 'The scan at publish',
+  sites: 'Many sites',
 };
 const results = join(import.meta.dirname, 'RESULTS.md');
 

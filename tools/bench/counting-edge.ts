@@ -24,7 +24,7 @@ const edge = createEdge({
   notifications: openNotifications(config.databaseUrl, log),
   clock: systemClock,
   log,
-  sitesFile: join(config.dataDir, 'edge', 'sites.json'),
+  sitesFile: join(config.dataDir, 'edge', 'sites.db'),
   cacheBytes: config.edge.cacheBytes,
 });
 const counting = openPageViews({
