@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   counting: async () => await (await import('./counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
+  scale: async () => (await import('./scale.ts')).benchScale(),
   scan: async () => await (await import('./scan.ts')).benchScan(),
 };
 
@@ -23,7 +24,7 @@ const usage = `npm run bench                  runs all benchmarks: ${Object.keys
 npm run bench -- publish       runs one benchmark
 npm run bench -- sites         runs an edge with 1,000, 100,000 and 1,000,000 sites
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish, git, workers and sites: runs a small part, to see that they work
+  --quick                      publish, git, workers, sites and scale: runs a small part, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
@@ -36,6 +37,7 @@ const headings: Record<string, string> = {
   workers: 'Builds workers',
   scan: 'The scan at publish',
   sites: 'Many sites',
+  scale: 'The queue of builds, simulated',
 };
 const results = join(import.meta.dirname, 'RESULTS.md');
 
