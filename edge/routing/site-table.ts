@@ -38,7 +38,9 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
   let isSaving = true;
   let seen = disk.version();
   const rows = new LRUCache<string, SiteRow>({ max: cachedMax });
-  const idsOf = Object.fromEntries(hostKinds.map((kind) => [kind, new LRUCache<string, string>({ max: cachedMax })])) as {
+  const idsOf = Object.fromEntries(
+    hostKinds.map((kind) => [kind, new LRUCache<string, string>({ max: cachedMax })]),
+  ) as {
     [kind in HostKind]: LRUCache<string, string>;
   };
 
@@ -78,7 +80,8 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
       rows.set(site.id, site);
       for (const [kind, name] of hostsOf(site)) idsOf[kind].set(name, site.id);
     }
-    for (const id of gone) rows.set(id, { id, name: '', status: 'active', manifestSha256: null, redirectsSha256: null });
+    for (const id of gone)
+      rows.set(id, { id, name: '', status: 'active', manifestSha256: null, redirectsSha256: null });
   }
 
   function write(change: () => void, held: SiteChanges | undefined): void {
@@ -86,7 +89,8 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
       disk.transaction(change);
       isSaving = true;
     } catch (err) {
-      if (isSaving) log.error({ err }, 'changes of sites are kept in memory, because the table of sites cannot be written');
+      if (isSaving)
+        log.error({ err }, 'changes of sites are kept in memory, because the table of sites cannot be written');
       isSaving = false;
       if (held) hold(held);
     }
@@ -94,8 +98,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
 
   return {
     byName: (name) => find('name', name, siteNamed),
-    byFormerName: (name, now) =>
-      find('former', name, (site) => (isFormer(site, name, now) ? site : undefined)),
+    byFormerName: (name, now) => find('former', name, (site) => (isFormer(site, name, now) ? site : undefined)),
     byLabel: (label) => find('label', label, previewAt),
     byDomain: (host) => find('domain', host, domainAt),
     position() {

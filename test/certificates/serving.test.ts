@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clearCertificate } from '#db/certificates/transitions.ts';
 import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';
-import { createSiteTable } from '#edge/routing/site-table.ts';
 import { ask } from '#test/edge/fixture.ts';
 import { createShops, page } from '#test/edge/shops.ts';
 import { quickest } from '#test/stack/quickest.ts';
@@ -115,25 +114,6 @@ test('a domain moved to another site serves that one', async () => {
   await fixture.db.query('update domain set site_id = $2 where id = $1', [one.domainId, other.siteId]);
   await expect.poll(async () => (await visit('/a.txt', trip(one.host))).text).toBe(other.name);
 });
-
-test.each([['the former site'], ['the new site']])(
-  'a moved domain follows its new site if the edge first learns of %s',
-  (first) => {
-    const row = (id: string, hosts: string[]) => ({
-      ...{ id, name: id, status: 'active' as const, manifestSha256: null, redirectsSha256: null },
-      domains: hosts.map((name) => ({
-        ...{ name, status: 'active' as const, isPrimary: false, certifiedUntil: null, healthySince: null },
-      })),
-    });
-    const table = createSiteTable();
-    table.replace([row('old', ['moves.test']), row('new', [])]);
-    const [had, has] = [row('old', []), row('new', ['moves.test'])];
-    for (const one of first === 'the former site' ? [had, has] : [has, had]) table.apply([one]);
-    expect(table.byDomain('moves.test')?.site.id).toBe('new');
-    table.apply([row('new', [])]);
-    expect(table.byDomain('moves.test')).toBeUndefined();
-  },
-);
 
 test('HSTS is sent only after a week of health', async () => {
   const { host, domainId } = await newShop();

@@ -47,8 +47,8 @@ test('a later process finds a site with its redirects by each of its hosts', asy
   const shop = site('site_1', 'shop', {
     redirectsSha256: 'b'.repeat(64),
     formerNames: [{ name: 'stall', until: 2_000 }],
-    previews: [{ label: 'p--x', slot: 1, manifestSha256: 'c'.repeat(64), expiresAt: '2030-01-01T00:00:00Z' }],
-    domains: [{ name: 'shop.test', status: 'active', isPrimary: true, certifiedUntil: null, healthySince: null }],
+    previews: [preview],
+    domains: [domain('shop.test')],
   });
   await tableOf(file, shop);
   const later = open(file);
@@ -56,10 +56,39 @@ test('a later process finds a site with its redirects by each of its hosts', asy
   expect(later.byName('shop')).toEqual(shop);
   expect(later.byFormerName('stall', 1_999)).toEqual(shop);
   expect(later.byFormerName('stall', 2_000)).toBeUndefined();
-  expect(later.byLabel('p--x')).toEqual({ site: shop, preview: shop.previews?.[0] });
+  expect(later.byLabel('p--1')).toEqual({ site: shop, preview: shop.previews?.[0] });
   expect(later.byDomain('shop.test')).toEqual({ site: shop, domain: shop.domains?.[0] });
   expect(later.byName('stall') ?? later.byLabel('shop') ?? later.byDomain('shop')).toBeUndefined();
 });
+
+const preview = { label: 'p--1', slot: 1, manifestSha256: 'c'.repeat(64), expiresAt: '2030-01-01T00:00:00Z' };
+const domain = (name: string) => ({
+  ...{ name, status: 'active' as const, isPrimary: true, certifiedUntil: null, healthySince: null },
+});
+
+test('a changed site leaves its old name, preview hosts and domains', async () => {
+  const shop = site('a', 'shop', { previews: [preview], domains: [domain('shop.test')] });
+  const table = await tableOf(newFile(), shop);
+  expect([table.byName('shop'), table.byLabel('p--1')?.site, table.byDomain('shop.test')?.site]).toEqual(
+    Array(3).fill(shop),
+  );
+  table.apply({ mark: '11', server, sites: [site('a', 'store')], gone: [] }, '10');
+  expect([table.byName('shop'), table.byLabel('p--1'), table.byDomain('shop.test')]).toEqual(Array(3).fill(undefined));
+  expect(table.byName('store')?.id).toBe('a');
+});
+
+test.each([[['old', 'new']], [['new', 'old']]])(
+  'a moved domain is its new site’s, whichever is seen first: %s',
+  async (order) => {
+    const table = await tableOf(newFile(), site('old', 'old', { domains: [domain('moves.test')] }), site('new'));
+    expect(table.byDomain('moves.test')?.site.id).toBe('old');
+    const rows = { old: site('old'), new: site('new', 'new', { domains: [domain('moves.test')] }) };
+    for (const id of order as ('old' | 'new')[]) table.apply({ mark: '11', server, sites: [rows[id]], gone: [] }, '10');
+    expect(table.byDomain('moves.test')?.site.id).toBe('new');
+    table.apply({ mark: '12', server, sites: [site('new')], gone: [] }, '11');
+    expect(table.byDomain('moves.test')).toBeUndefined();
+  },
+);
 
 test('names that two sites exchange lead to their new sites, in memory and on disk', async () => {
   const file = newFile();

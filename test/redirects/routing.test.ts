@@ -1,10 +1,9 @@
-/** Where a request goes, decided without a database: hosts, targets, redirects between hosts, and the site table. */
+/** Where a request goes, decided without a database: hosts, targets and redirects between hosts. */
 import { expect, test } from 'vitest';
 import type { DomainRow, SiteRow } from '#edge/routing/database.ts';
 import { createHostRedirects, type HostMatch, type TlsEndpoint } from '#edge/routing/host-redirects.ts';
 import { certificateNameOf, readAddress, siteNameOf } from '#edge/routing/hosts.ts';
 import { hrefOf, readTarget } from '#edge/routing/paths.ts';
-import { createSiteTable } from '#edge/routing/site-table.ts';
 import { dayMs } from '#rules/time.ts';
 
 test.each([
@@ -135,31 +134,4 @@ test.each([
   const place = { name: undefined, site: siteOf(), attached: { site: siteOf(), domain: row } };
   const parts = { clock: { now: () => new Date(now) }, baseDomain: 'sites.test', edgeUrl: 'http://sites.test' };
   expect(createHostRedirects({ ...parts, tls: tlsAt(443) }).isStrict('bakery.test', place)).toBe(strict);
-});
-
-test('a changed site leaves its old name, preview hosts and domains', () => {
-  const table = createSiteTable();
-  const preview = { label: 'p--1', slot: 1, manifestSha256: 'a', expiresAt: '2026-01-01T00:00:00Z' };
-  const row = siteOf({ previews: [preview], domains: [primary] });
-  expect(table.apply([row])).toBe(true);
-  expect(table.apply([structuredClone(row)])).toBe(false);
-  expect(table.byLabel('p--1')).toEqual({ site: row, preview });
-  for (const change of [{ manifestSha256: 'b' }, { redirectsSha256: 'c' }, { status: 'archived' as const }])
-    expect(table.apply([{ ...row, ...change }])).toBe(true);
-  const moved = siteOf({ name: 'store' });
-  expect(table.apply([moved])).toBe(true);
-  expect([table.byName('shop'), table.byLabel('p--1'), table.byDomain('bakery.test')]).toEqual(
-    Array(3).fill(undefined),
-  );
-  expect([table.byName('store'), ...table.all()]).toEqual([moved, moved]);
-});
-
-test('names and domains that another site has taken stay with it', () => {
-  const table = createSiteTable();
-  const first = siteOf({ domains: [primary] });
-  const second = siteOf({ id: 'site_2', domains: [primary] });
-  table.replace([first]);
-  table.apply([second]);
-  table.apply([siteOf({ name: 'store' })]);
-  expect([table.byName('shop'), table.byDomain('bakery.test')?.site]).toEqual([second, second]);
 });
