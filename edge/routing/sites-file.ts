@@ -84,7 +84,8 @@ function openSqlite(file: string) {
 function untilFree(change: () => void): void {
   for (let waited = 0; ; waited += waitAgainMs) {
     try {
-      return change();
+      change();
+      return;
     } catch (error) {
       if (codeOf(error) !== busy || waited >= waitMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitAgainMs);
