@@ -141,11 +141,10 @@ test('after a failover to another server, everything is read again', async () =>
 test('an edge notices a restart of the server', async () => {
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
-  const [[part], { rows }] = await Promise.all([
-    Array.fromAsync(database.allSites()),
-    fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
-  ]);
-  const { mark, server } = part as SiteChanges;
+  const parts: SiteChanges[] = [];
+  for await (const part of database.allSites()) parts.push(part);
+  const { rows } = await fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started');
+  const { mark, server } = parts[0] as SiteChanges;
   expect(server).toBe(rows[0].started);
   expect((await database.sitesChangedSince(mark)).server).toBe(server);
 });

@@ -2,7 +2,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPreviousAssets } from '#edge/content/previous-assets.ts';
-import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
+import { type EdgeDatabase, openEdgeDatabase, type SiteRow } from '#edge/routing/database.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { ask, createFixture, deaf, type Fixture, until } from './fixture.ts';
 
@@ -174,8 +174,8 @@ test('a site has its own previews, without the removed ones', async () => {
   await addPreview('gone', removed, new Date());
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
-  const parts = await Array.fromAsync(database.allSites());
-  const sites = parts.flatMap((part) => part.sites);
+  const sites: SiteRow[] = [];
+  for await (const part of database.allSites()) sites.push(...part.sites);
   const previewsOf = (id: string) => sites.find((site) => site.id === id)?.previews?.map(({ label }) => label);
   expect([siteId, plain.siteId, removed.siteId].map(previewsOf)).toEqual([['p--shown'], undefined, undefined]);
   expect(sites.find(({ id }) => id === plain.siteId)).not.toHaveProperty('previews');
