@@ -42,7 +42,7 @@ export function startPoller({ poll, hasFallback, channel, notifications, log }: 
 
   async function pollUntilClosed(): Promise<void> {
     const falling = setTimeout(() => hasFallback() && becomeReady(), fallBackAfterMs);
-    ready.then(() => clearTimeout(falling));
+    void ready.then(() => clearTimeout(falling));
     while (!closed) {
       notified = false;
       await pollOnce();
