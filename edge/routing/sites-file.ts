@@ -73,7 +73,7 @@ function openSqlite(file: string) {
     if (version === 0) sqlite.exec(schema);
     else if (version !== format) throw new UnknownFormat(`the table of sites has the unknown format ${version}`);
     sqlite.exec('commit');
-    return statementsOf(sqlite);
+    return createStatements(sqlite);
   } catch (error) {
     sqlite.close();
     throw error;
@@ -98,7 +98,7 @@ function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 }
 
-function statementsOf(sqlite: DatabaseSync) {
+function createStatements(sqlite: DatabaseSync) {
   const one = (sql: string) => sqlite.prepare(sql);
   const siteAt = one('select site_id from host where kind = ? and name = ?');
   const rowOf = one('select row from site where id = ?');

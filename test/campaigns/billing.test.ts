@@ -8,7 +8,7 @@ import { querySubscription } from '#db/billing/provider-queries.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
 import type { Answer, Caller } from '#test/api/fixture.ts';
 import { type BillingFixture, createBillingFixture, dayMs } from '#test/billing/fixture.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 import { isLong, seedOr } from './size.ts';
 
 const accounts = isLong ? 60 : 8;

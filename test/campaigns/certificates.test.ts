@@ -12,8 +12,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { challengePrefix } from '#rules/dns/names.ts';
 import { type CertificateFixture, createFixture } from '#test/certificates/fixture.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
 import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 import { seedOr, sized } from './size.ts';
 
 const domains = 50;

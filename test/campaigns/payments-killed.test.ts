@@ -7,10 +7,10 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPayingFixture, type PayingFixture, payingEnv } from '#test/payments/fixture.ts';
 import { travelling } from '#test/payments/time-travel.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
 import { openProcesses, type Processes } from '#test/stack/processes.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { freePort } from '#tools/local/ports.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 import { seedOr, sized } from './size.ts';
 
 const journeys = sized({ short: 6, long: 300 });

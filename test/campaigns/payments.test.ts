@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPayingFixture, type PayingFixture } from '#test/payments/fixture.ts';
 import { travelling } from '#test/payments/time-travel.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
 import { startWorker } from '#test/stack/worker.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 import { seedOr, sized } from './size.ts';
 
 const journeys = sized({ short: 24, long: 300 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { applyPlan, planPhoto } from '#git/rules/photos.ts';
 import { checkContent } from '#git/rules.ts';
 import * as sample from '#test/git/samples.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 import { cameras } from './cameras.ts';
 import { corpus } from './corpus.ts';
 import { formats, jpgWith, type Photograph, photographs } from './photographs.ts';

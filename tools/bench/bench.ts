@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const benches: Record<string, () => Promise<unknown>> = {
   publish: async () => await (await import('./publish.ts')).benchPublish(),
   edge: async () => await (await import('./edge.ts')).benchEdge(),
-  counting: async () => await (await import('./counting.ts')).benchCounting(),
+  counting: async () => await (await import('./counting/counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
   scale: async () => (await import('./scale.ts')).benchScale(),

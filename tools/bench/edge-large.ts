@@ -136,7 +136,7 @@ export async function benchManySites(workers: number): Promise<void> {
   };
   await withEdge(workers, prepare, async (_sites, edge) => {
     const atStart = await residentBytes(edge.pid);
-    const script = { name: 'wrk-sites.lua', args: [String(many.sites), String(many.pages), domain] };
+    const script = { name: 'many-sites.lua', args: [String(many.sites), String(many.pages), domain] };
     const result = await load({ url: edge.url, host: edge.host, connections: 32, seconds: 60, script });
     const mib = (bytes: number) => Math.round(bytes / 1024 / 1024);
     console.log(

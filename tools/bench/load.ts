@@ -10,7 +10,7 @@ export type Load = {
   seconds: number;
   /** In addition to Host. */
   headers?: Record<string, string>;
-  /** A script in this folder with its arguments, instead of a single path. */
+  /** A script of the folder `wrk` with its arguments, instead of a single path. */
   script?: { name: string; args: string[] };
 };
 export type LoadResult = {
@@ -26,7 +26,7 @@ export type LoadResult = {
  * failure.
  */
 export async function load({ url, host, connections, seconds, headers = {}, script }: Load): Promise<LoadResult> {
-  const path = join(import.meta.dirname, script?.name ?? 'wrk.lua');
+  const path = join(import.meta.dirname, 'wrk', script?.name ?? 'one-path.lua');
   const options = ['-t', '2', '-c', String(connections), '-d', `${seconds}s`, '-s', path, '-H', `Host: ${host}`];
   for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`);
   const { stdout } = await promisify(execFile)('wrk', [...options, url, '--', ...(script?.args ?? [])]);

@@ -3,7 +3,7 @@
  * random; the duration of a build is that of `npm run bench -- workers`, where two at once share the two cores of a machine.
  */
 import { nextBuilds } from '#rules/build-slots.ts';
-import { numbersFrom } from '#test/stack/chance.ts';
+import { numbersFrom } from '#tools/scripts/chance.ts';
 
 const slotsOfMachine = 2;
 /** Publishes a minute of one machine with two cores and two builds at once, in RESULTS.md. */
@@ -39,52 +39,55 @@ export function benchScale(): string {
 
 type Simulated = { perMinute: number; machines: number; minutes: number; hasFlood: boolean };
 
+/** Waits of all accounts but the flooding one, in milliseconds. */
 function simulate({ perMinute, machines, minutes, hasFlood }: Simulated): number[] {
   const random = numbersFrom(perMinute * 1_000 + machines);
-  const slots = machines * slotsOfMachine;
+  const queue = createQueue(machines * slotsOfMachine, () => durationOf(random));
+  let nextAt = 0;
+  if (hasFlood) for (let n = 0; n < floodSize; n++) queue.arrive('flood', 0);
+  for (let now = 0; now < minutes * 60_000; ) {
+    const endsAt = queue.endsAt();
+    now = Math.min(endsAt, nextAt);
+    if (now === endsAt) queue.endOne();
+    else {
+      queue.arrive(`account ${Math.floor(random() * accounts)}`, now);
+      nextAt += (-Math.log(1 - random()) * 60_000) / perMinute;
+    }
+    queue.startNext(now);
+  }
+  return queue.waits;
+}
+
+function createQueue(slots: number, duration: () => number) {
   const running = new Map<string, number>();
   const lastStart = new Map<string, number>();
   const ends: { at: number; account: string }[] = [];
-  /** Of all accounts but the flooding one, in milliseconds. */
   const waits: number[] = [];
   let waiting: Build[] = [];
-  let nextAt = 0;
   let number = 0;
 
-  function arrive(account: string, at: number): void {
-    waiting.push({ id: String(++number), account, at });
-  }
-
-  function startNext(now: number): void {
-    const started = new Set(nextBuilds({ slots, running, waiting, lastStart }));
-    if (started.size === 0) return;
-    for (const { id, account, at } of waiting) {
-      if (!started.has(id)) continue;
-      if (account !== 'flood') waits.push(now - at);
-      running.set(account, (running.get(account) ?? 0) + 1);
-      lastStart.set(account, now);
-      insertByTime(ends, { at: now + durationOf(random), account });
-    }
-    waiting = waiting.filter(({ id }) => !started.has(id));
-  }
-
-  if (hasFlood) for (let n = 0; n < floodSize; n++) arrive('flood', 0);
-  for (let now = 0; now < minutes * 60_000; ) {
-    const end = ends[0];
-    if (end && end.at <= nextAt) {
-      now = end.at;
-      ends.shift();
-      const left = (running.get(end.account) ?? 1) - 1;
-      if (left > 0) running.set(end.account, left);
-      else running.delete(end.account);
-    } else {
-      now = nextAt;
-      arrive(`account ${Math.floor(random() * accounts)}`, now);
-      nextAt += (-Math.log(1 - random()) * 60_000) / perMinute;
-    }
-    startNext(now);
-  }
-  return waits;
+  return {
+    waits,
+    arrive: (account: string, at: number) => void waiting.push({ id: String(++number), account, at }),
+    endsAt: () => ends[0]?.at ?? Number.POSITIVE_INFINITY,
+    endOne(): void {
+      const account = ends.shift()?.account ?? '';
+      const left = (running.get(account) ?? 1) - 1;
+      if (left > 0) running.set(account, left);
+      else running.delete(account);
+    },
+    startNext(now: number): void {
+      const started = new Set(nextBuilds({ slots, running, waiting, lastStart }));
+      if (started.size === 0) return;
+      for (const { account, at } of waiting.filter(({ id }) => started.has(id))) {
+        if (account !== 'flood') waits.push(now - at);
+        running.set(account, (running.get(account) ?? 0) + 1);
+        lastStart.set(account, now);
+        insertByTime(ends, { at: now + duration(), account });
+      }
+      waiting = waiting.filter(({ id }) => !started.has(id));
+    },
+  };
 }
 
 /** Lognormal, with the measured mean. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { end, type Server, startEdge } from './edge-contestants.ts';
 import { type Sites, startSites } from './edge-sites.ts';
-import { load } from './load.ts';
+import { type LoadResult, load } from './load.ts';
 import { median, residentBytes } from './measure.ts';
 
 const seconds = 4;
@@ -35,36 +35,21 @@ async function measure(count: number): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const sites = await startSites(dir);
   const children: ChildProcess[] = [];
-  const start = async () => {
-    const began = performance.now();
-    const edge = await startEdge(dir, sites.databaseUrl, processes, children);
-    return { edge, ms: performance.now() - began };
-  };
   try {
     const manifests = await Promise.all(
       ['one', 'two'].map((content) => sites.keep([{ path: 'index.html', content: Buffer.from(content) }])),
     );
     await addSites(sites, count, manifests);
-    const page = await sites.keep([{ path: 'index.html', content: randomBytes(1024) }]);
-    await sites.publish('bench', page);
-    const first = await start();
+    await sites.publish('bench', await sites.keep([{ path: 'index.html', content: randomBytes(1024) }]));
+    const first = await start(dir, sites, children);
     await Promise.all(children.map(end));
-    const later = await start();
-    const memory = await residentBytes(later.edge.pid);
-    await visit(later.edge);
-    const alone = [];
-    const beside = [];
-    for (let round = 0; round < rounds; round++) {
-      alone.push(await visit(later.edge));
-      beside.push(await whilePublishing(sites, count, () => visit(later.edge)));
-    }
+    const later = await start(dir, sites, children);
     const cells = [
       count.toLocaleString('en'),
       `${(first.ms / 1000).toFixed(1)} s`,
       `${(later.ms / 1000).toFixed(1)} s`,
-      `${Math.round(memory / 1024 / 1024)} MiB`,
-      ...[alone, beside].map((all) => `${median(all.map(({ p99Ms }) => p99Ms)).toFixed(1)} ms`),
-      ...[alone, beside].map((all) => Math.round(median(all.map((one) => one.requestsPerSecond))).toLocaleString('en')),
+      `${Math.round((await residentBytes(later.edge.pid)) / 1024 / 1024)} MiB`,
+      ...(await measureVisits(sites, count, later.edge)),
     ];
     return `| ${cells.join(' | ')} |`;
   } finally {
@@ -72,6 +57,27 @@ async function measure(count: number): Promise<string> {
     await sites.stop();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+async function start(dir: string, sites: Sites, children: ChildProcess[]) {
+  const began = performance.now();
+  const edge = await startEdge(dir, sites.databaseUrl, processes, children);
+  return { edge, ms: performance.now() - began };
+}
+
+/** Delay and throughput, each without and with publishes elsewhere. */
+async function measureVisits(sites: Sites, count: number, edge: Server): Promise<string[]> {
+  await visit(edge);
+  const alone: LoadResult[] = [];
+  const beside: LoadResult[] = [];
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await visit(edge));
+    beside.push(await whilePublishing(sites, count, () => visit(edge)));
+  }
+  return [
+    ...[alone, beside].map((all) => `${median(all.map(({ p99Ms }) => p99Ms)).toFixed(1)} ms`),
+    ...[alone, beside].map((all) => Math.round(median(all.map((one) => one.requestsPerSecond))).toLocaleString('en')),
+  ];
 }
 
 const visit = (edge: Server) => load({ url: `${edge.url}/`, host: edge.host, connections, seconds });

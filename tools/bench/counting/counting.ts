@@ -10,11 +10,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countingAlone } from './counting-alone.ts';
-import { end } from './edge-contestants.ts';
-import { domain, startSites } from './edge-sites.ts';
-import { load } from './load.ts';
-import { cpuSeconds, median } from './measure.ts';
+import { end } from '../edge-contestants.ts';
+import { domain, startSites } from '../edge-sites.ts';
+import { load } from '../load.ts';
+import { cpuSeconds, median } from '../measure.ts';
+import { countingAlone } from './alone.ts';
 
 const isQuick = process.argv.includes('--quick');
 const rounds = isQuick ? 2 : 8;
@@ -62,7 +62,7 @@ function row(what: string, taken: readonly Pair[]): string {
 }
 
 async function start(dir: string, databaseUrl: string, children: ChildProcess[]): Promise<Twofold> {
-  const child = fork(join(import.meta.dirname, 'counting-edge.ts'), {
+  const child = fork(join(import.meta.dirname, 'edge.ts'), {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: databaseUrl,

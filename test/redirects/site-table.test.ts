@@ -90,7 +90,7 @@ test.each([[['old', 'new']], [['new', 'old']]])(
   },
 );
 
-test('names that two sites exchange lead to their new sites, in memory and on disk', async () => {
+test('names that two sites exchange lead to their new sites', async () => {
   const file = newFile();
   const table = await tableOf(file, site('site_1', 'left'), site('site_2', 'right'));
   expect([table.byName('left')?.id, table.byName('right')?.id]).toEqual(['site_1', 'site_2']);
