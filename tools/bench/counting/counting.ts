@@ -10,10 +10,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end } from '../edge-contestants.ts';
-import { domain, startSites } from '../edge-sites.ts';
-import { load } from '../load.ts';
-import { cpuSeconds, median } from '../measure.ts';
+import { end } from '#tools/bench/edge-contestants.ts';
+import { domain, startSites } from '#tools/bench/edge-sites.ts';
+import { load } from '#tools/bench/load.ts';
+import { cpuSeconds, median } from '#tools/bench/measure.ts';
 import { countingAlone } from './alone.ts';
 
 const isQuick = process.argv.includes('--quick');
