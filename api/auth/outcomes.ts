@@ -29,7 +29,7 @@ export function outcomeNotice(answered: Exclude<Answered, { outcome: 'wrong_code
 
 const approved: Notice = {
   title: 'Access granted',
-  text: 'Your agent will continue in a few seconds; you can close this page. To end its access, revoke its token.',
+  text: 'Your agent will continue in a few seconds; you can close this page. You can end its access at any time.',
   lit: true,
   link: { href: '/account/agents', text: 'See connected agents' },
 };

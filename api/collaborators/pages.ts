@@ -110,7 +110,7 @@ const notFound = noticePage({
 
 const ended = noticePage({
   title: 'They have no access',
-  text: 'The invitation has ended, and with it the access that it gave. If you do not recognise the agent that sent it, revoke its token on your account page.',
+  text: 'The invitation has ended, and with it the access that it gave. If you do not recognise the agent that sent it, revoke its access on your account page.',
   lit: true,
   link: toAccount,
 });

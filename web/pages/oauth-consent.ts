@@ -32,7 +32,7 @@ ${fault(wrong)}
 <dl class="facts">
 <dt>App</dt><dd>${name}</dd>
 <dt>Returns you to</dt><dd>${leadsTo}</dd>
-<dt>Access lasts until</dt><dd>You revoke it on your account page</dd>
+<dt>Access lasts until</dt><dd>you revoke it on your account page</dd>
 </dl>
 ${form({}, html`${scopeFields(page.sites, page.chosen)}<button name="answer" value="approve">Give access</button>`)}
 </div>
