@@ -136,35 +136,42 @@ async function giveOneSite(page: Page, name: string, at: Look): Promise<void> {
   await page.getByLabel(/^The pottery/).check();
 }
 
-test.each(looks)('at $width in $colorScheme an owner gives an app and an agent one website', async (at) => {
-  const { email, sites, call } = await ownerOfTwo();
-  const page = await newPage({ viewport: { width: at.width, height: 900 }, colorScheme: at.colorScheme });
-  const { body: client } = await fixture.register({ redirect_uris: ['https://connector.example/callback'] });
-  const asked = fixture.question(client.client_id, pkce().challenge);
-  await page.goto(new URL(asked, here).href);
-  await signIn(page, email);
-  await page.getByRole('heading', { name: 'Give Chat access to your websites?' }).waitFor();
-  await giveOneSite(page, 'consent', at);
-  const press = () => page.getByRole('button', { name: 'Give access' }).click();
-  expect(await hasLeftFor(page, 'https://connector.example', press)).toContain('code=frc_');
+// Two pages with their mistakes: on a busy machine each press takes seconds.
+test.each(looks)(
+  'at $width in $colorScheme an owner gives an app and an agent one website',
+  {
+    timeout: 90_000,
+  },
+  async (at) => {
+    const { email, sites, call } = await ownerOfTwo();
+    const page = await newPage({ viewport: { width: at.width, height: 900 }, colorScheme: at.colorScheme });
+    const { body: client } = await fixture.register({ redirect_uris: ['https://connector.example/callback'] });
+    const asked = fixture.question(client.client_id, pkce().challenge);
+    await page.goto(new URL(asked, here).href);
+    await signIn(page, email);
+    await page.getByRole('heading', { name: 'Give Chat access to your websites?' }).waitFor();
+    await giveOneSite(page, 'consent', at);
+    const press = () => page.getByRole('button', { name: 'Give access' }).click();
+    expect(await hasLeftFor(page, 'https://connector.example', press)).toContain('code=frc_');
 
-  const { body: request } = await fixture.ask(email);
-  await page.goto(new URL(await fixture.linkTo(email, 'access-request'), here).href);
-  await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
-  await giveOneSite(page, 'approval', at);
-  await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
-  await press();
-  await page.getByRole('heading', { name: 'Access granted' }).waitFor();
-  await look(page, 'approved', at);
-  const scope = { sites: [sites[1]], access: 'read', payouts: false, account: false };
-  expect((await fixture.redeem(request)).body.token.scope).toEqual(scope);
-  const { items } = (await call('GET', '/v1/tokens')).body;
-  expect(items.map((token: { scope: object }) => token.scope)).toContainEqual(scope);
-  await page.goto(new URL('/account/agents', here).href);
-  await page.getByText('one website · may only read').first().waitFor();
-  await look(page, 'agents-of-one-website', at);
-  await page.context().close();
-});
+    const { body: request } = await fixture.ask(email);
+    await page.goto(new URL(await fixture.linkTo(email, 'access-request'), here).href);
+    await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
+    await giveOneSite(page, 'approval', at);
+    await page.getByLabel('Code shown by your agent (8 letters)').fill(request.user_code);
+    await press();
+    await page.getByRole('heading', { name: 'Access granted' }).waitFor();
+    await look(page, 'approved', at);
+    const scope = { sites: [sites[1]], access: 'read', payouts: false, account: false };
+    expect((await fixture.redeem(request)).body.token.scope).toEqual(scope);
+    const { items } = (await call('GET', '/v1/tokens')).body;
+    expect(items.map((token: { scope: object }) => token.scope)).toContainEqual(scope);
+    await page.goto(new URL('/account/agents', here).href);
+    await page.getByText('one website · may only read').first().waitFor();
+    await look(page, 'agents-of-one-website', at);
+    await page.context().close();
+  },
+);
 
 test('a client in a foreign page registers and exchanges, and reads nothing else', async () => {
   const page = await newPage();
