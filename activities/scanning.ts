@@ -74,6 +74,7 @@ export function scanningActivities(deps: ScanDeps) {
       await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
       await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now(), scannedWhole: whole });
       if (config.screenshots && status === 'live') {
+        await queueRendering(tx, clock, { id: newId('shot'), deployment, work: { card: true }, asked: false });
         await queueRendering(tx, clock, { id: newId('check'), deployment, work: { paths: null }, asked: false });
       }
       return { files: read, flags: found.length };

@@ -117,13 +117,13 @@ export async function findSite(
 }
 
 /** The row, if it exists and the caller has access to its site. Throws `not_found`. `list` is the operation that lists those of a site. */
-export async function requireAccessible<Row extends { site: { id: string } }>(
+export async function requireAccessible<Row extends { site?: { id: string } | null | undefined }>(
   em: EntityManager,
   person: Person,
   row: Row | null,
   { what, list }: { what: string; list: OperationName },
 ): Promise<Row> {
-  if (row && (await findSite(em, person, row.site.id))) return row;
+  if (row?.site && (await findSite(em, person, row.site.id))) return row;
   throw errors.not_found(`No ${what} with this id is accessible with this token.`, {
     nextAction: `Call ${call(list)} to list a site’s ${what}s.`,
   });

@@ -28,6 +28,7 @@ import { photoRoutes } from './photos/routes.ts';
 import { previewRoutes } from './previews/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
+import { comparisonRoutes } from './renderings/comparison-routes.ts';
 import { renderingRoutes } from './renderings/routes.ts';
 import { reviewLinkRoutes } from './review-links/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
@@ -57,6 +58,7 @@ export function resourceRoutes(scope: Api, deps: Deps, skill: SkillTree): void {
   previewRoutes(scope, deps);
   deploymentRoutes(scope, deps);
   renderingRoutes(scope, deps);
+  comparisonRoutes(scope, deps);
   commentRoutes(scope, deps);
   reviewLinkRoutes(scope, deps);
   redirectRoutes(scope, deps);

@@ -65,6 +65,14 @@ export const buildsGrants: Readonly<Record<string, Grant>> = {
     select: 'all',
     update: ['status', 'result', 'error', 'finished_at'],
   },
+  sketch: {
+    for: 'whose sketch a browser shows; not its address',
+    select: ['id', 'account_id', 'status'],
+  },
+  sketch_host: {
+    for: 'the page of a direction',
+    select: ['sketch_id', 'position', 'sha256'],
+  },
   rendering_picture: {
     for: 'the pictures that it has drawn',
     insert: 'all',

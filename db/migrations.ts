@@ -67,6 +67,7 @@ import { PageColors } from './migrations/2026-11-26-page23-page-colors.ts';
 import { CommentAuthorNames } from './migrations/2026-11-27-comments-author-names.ts';
 import { CommentsMailedAgain } from './migrations/2026-11-27-comments-mailed-again.ts';
 import { CommitsByCalls } from './migrations/2026-11-27-commits-by-calls.ts';
+import { Comparisons } from './migrations/2026-11-27-eyes-comparisons.ts';
 import { Renderings } from './migrations/2026-11-27-eyes-renderings.ts';
 import { FeedbackAnswers } from './migrations/2026-11-27-feedback-answers.ts';
 import { LiveSpans } from './migrations/2026-11-27-live-spans.ts';
@@ -151,4 +152,5 @@ export const migrationsList = [
   { name: '2026-11-27-eyes-renderings', class: Renderings },
   { name: '2026-11-27-published-pushes', class: PublishedPushes },
   { name: '2026-11-27-commits-by-calls', class: CommitsByCalls },
+  { name: '2026-11-27-eyes-comparisons', class: Comparisons },
 ];

@@ -8,6 +8,9 @@ export const pictureFormats = ['webp', 'png'] as const;
 /** The window in which a page is shown, in CSS pixels. */
 export type Look = { width: number; height: number; scheme: (typeof schemes)[number] };
 
+/** Part of a page, in CSS pixels. */
+export type Region = { x: number; y: number; width: number; height: number };
+
 /** What a screenshot is of, and its form. */
 export type Screenshot = {
   path: string;
@@ -16,6 +19,9 @@ export type Screenshot = {
   scheme: Look['scheme'];
   format: (typeof pictureFormats)[number];
 };
+
+/** The picture of a site's home page on its card: its size in pixels, and at most so many bytes. */
+export const cardPicture = { width: 480, height: 300, bytesMax: 20_000 } as const;
 
 /** Of a window whose height is not given: a phone's, a tablet's or a desk's. */
 export function usualHeight(width: number): number {

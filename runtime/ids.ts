@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'cal'
   | 'cert'
   | 'check'
+  | 'cmp'
   | 'cred'
   | 'dep'
   | 'dom'

@@ -6,8 +6,8 @@ import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { unknownActivity } from './unknown-activity.ts';
 
-/** The renderer shows one page at a time; with several activities, screenshots pass between the pages of a check. */
-const activitiesMax = 4;
+/** The renderer shows one page at a time, and accounts take turns: so many wait there, and none is behind all of another's. */
+const activitiesMax = 100;
 
 /** Serves the queue until `stop` is called. Without a browser it serves nothing, and the log says why. */
 export function serveScreenshots(deps: Deps, common: Omit<WorkerOptions, 'taskQueue'>, owner: string) {

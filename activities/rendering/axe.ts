@@ -1,8 +1,9 @@
 /** Contrast and names, by axe-core in the page. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { OpenPage, Region } from '#providers/browser/page.ts';
+import type { OpenPage } from '#providers/browser/page.ts';
 import type { FindingKind } from '#rules/findings.ts';
+import type { Region } from '#rules/looks.ts';
 
 const axeMs = 15_000;
 

@@ -1,8 +1,9 @@
 /** Checks one page in one window: what the page itself shows, what axe finds, and what its requests say. */
 import { readFileSync } from 'node:fs';
-import type { OpenPage, Region } from '#providers/browser/page.ts';
+import type { OpenPage } from '#providers/browser/page.ts';
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import { type Finding, type FindingKind, findingKinds } from '#rules/findings.ts';
+import type { Region } from '#rules/looks.ts';
 import { adviceFor } from './advice.ts';
 import { axeFindings } from './axe.ts';
 import type { ShownVersion } from './site-version.ts';

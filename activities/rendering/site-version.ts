@@ -19,6 +19,7 @@ export type ShownVersion = SiteVersion & {
 /** Undefined if the store lacks the version's list of files. `rules`: those of the site, besides the version's own. */
 export async function openVersion(
   store: Pick<Store, 'readAll'>,
+  account: string,
   { manifestSha256, siteUrl }: Pick<Deployment, 'manifestSha256' | 'siteUrl'>,
   rules: readonly RedirectRule[],
 ): Promise<ShownVersion | undefined> {
@@ -38,6 +39,7 @@ export async function openVersion(
 
   return {
     key: manifestSha256,
+    account,
     origin,
     async read(sent) {
       const path = decodedPath(sent);

@@ -1,6 +1,8 @@
 /** A site's overview and its versions. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
+import { readCard } from '#api/renderings/rules.ts';
+import { sendPicture } from '#api/renderings/sent-picture.ts';
 import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
 import type { Refused } from '#web/console/frame.ts';
@@ -9,6 +11,7 @@ import { overviewPage, type PreviewShown } from '#web/console/versions/overview.
 import { type VersionPage, versionPage } from '#web/console/versions/version.ts';
 import { isRunning, statusWords, type VersionShown } from '#web/console/versions/versions.ts';
 import { action } from './actions.ts';
+import { comparisonPages } from './comparisons.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
 import { read } from './reading.ts';
 
@@ -17,7 +20,7 @@ const logBytes = 64 * 1024;
 const nothing = { source: false, content: false, address: false };
 
 type Whose = { created_by: string; created_via: { kind: string; name: string | null } | null };
-type Read = Omit<VersionShown, 'by'> & Whose;
+type Read = Omit<VersionShown, 'by'> & Whose & { file_count: number | null };
 type OfVersion = { Params: { id: string; version: string } };
 
 export function overviewPages(console: Console): void {
@@ -38,6 +41,12 @@ export function overviewPages(console: Console): void {
       return { status: statusWords(version.status), isOver: !isRunning(version), log };
     },
   );
+
+  app.get<OfVersion>('/account/sites/:id/versions/:version/picture', consolePage('card'), async (request, reply) => {
+    const site = await siteOfPage(request);
+    const picture = await readCard(request.em, deps, { site: site.id, deployment: request.params.version });
+    return sendPicture(reply.header('cache-control', 'private, max-age=86400'), 'webp', picture);
+  });
 
   const publish = {
     to: (id: string) => sitePath(id),
@@ -67,6 +76,10 @@ export function overviewPages(console: Console): void {
     show: (request, reply, refused) => showVersion(request as FastifyRequest<OfVersion>, reply, refused),
   });
 
+  comparisonPages(console, (request, reply, refused) =>
+    showVersion(request as FastifyRequest<OfVersion>, reply, refused),
+  );
+
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
     const { id } = site;
@@ -87,6 +100,7 @@ export function overviewPages(console: Console): void {
       live: live ? (named.at(-1) ?? null) : null,
       unpublished: detail.unpublished_changes ?? nothing,
       previews: await previewsOf(request, id),
+      canCompare: deps.config.screenshots && live !== null,
       log: logged ? await readLogTail(request.em, logged.id, logBytes) : '',
       more: list.next_cursor !== null,
     };
@@ -98,7 +112,8 @@ export function overviewPages(console: Console): void {
     const [version] = await withNames(request, [await readVersion(request)]);
     if (!version) return undefined;
     const log = await readLogTail(request.em, version.id, logBytes);
-    return sendPage(reply, versionPage(frame, { version, log }), refused?.status);
+    const canCompare = deps.config.screenshots && version.file_count !== null;
+    return sendPage(reply, versionPage(frame, { version, log, canCompare }), refused?.status);
   }
 
   /** The version of the path, if it is one of the site there. */

@@ -42,13 +42,15 @@ const sql = `
     where site_id in (select id from mine) and kind = 'booking' and status = 'confirmed' and ends_at > ? and starts_at < ?
     group by site_id
   )
-  select mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.delete_at as "deleteAt",
+  select card.deployment_id as "picturedId", mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.delete_at as "deleteAt",
     mine.block_reason as "blockReason", mine.blocked_at is not null as "isBlocked", mine.owner_blocked_at is not null as "isOwnerBlocked",
     live.live_at as "liveAt", live.created_via_name as via, maker.id as "makerId", maker.name as maker,
     coalesce(visits.by_day, '{}') as visits, coalesce(comments.n, 0) as comments, coalesce(enquiries.n, 0) as enquiries,
     coalesce(booked.n, 0) as bookings
   from mine
   left join deployment live on live.id = mine.live_deployment_id
+  left join (select deployment_id from rendering join rendering_picture on rendering_id = id and position = 0 where form = 'card' and status = 'done')
+    as card on card.deployment_id = live.id
   left join account maker on maker.id = live.created_by_id
   left join visits on visits.site_id = mine.id
   left join comments on comments.site_id = mine.id
@@ -62,6 +64,7 @@ type Row = Record<'id' | 'name' | 'title' | 'owner' | 'status', string> & {
   isBlocked: boolean;
   isOwnerBlocked: boolean;
   liveAt: string | Date | null;
+  picturedId: string | null;
   via: string | null;
   makerId: string | null;
   maker: string | null;
@@ -86,11 +89,13 @@ export async function siteCards(
   const values = [accountId, accountId, dateText(from), from, since, now, now, later(now, days * dayMs)];
   const rows: Row[] = await em.execute(sql, values);
   return rows.map((row): NamedCard => {
-    const { id, name, title, deleteAt, isOwnerBlocked, isBlocked, blockReason, liveAt, makerId, maker } = row;
+    const { id, name, title, deleteAt, isOwnerBlocked, isBlocked, blockReason, liveAt, makerId, maker, picturedId } =
+      row;
     const by = { id: makerId ?? '', name: maker ?? '' };
     return {
       ...{ id, name, title },
       address: siteAddress(config, name),
+      picture: picturedId && `/account/sites/${id}/versions/${picturedId}/picture`,
       archived: row.status === 'archived',
       deletion: deleteAt ? { at: new Date(deleteAt), restore: `/account/sites/${id}/restore` } : null,
       blocked: isBlocked ? blockReason : isOwnerBlocked ? ownerBlockedReason : null,

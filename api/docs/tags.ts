@@ -31,6 +31,7 @@ export const tagGroups: readonly TagGroup[] = [
     tags: {
       deployment: 'Deployments',
       check: 'Checks',
+      comparison: 'Comparisons',
       preview: 'Previews',
       comment: 'Comments',
       review: 'Review links',

@@ -29,6 +29,7 @@ export const posts: Readonly<Record<string, Effect>> = {
   'comment.reply': 'adds',
   'comment.write': 'adds',
   'deployment.check': 'settles',
+  'deployment.compare': 'settles',
   'deployment.complete': 'changes',
   'deployment.create': 'adds',
   'deployment.manifest': 'adds',

@@ -38,7 +38,7 @@ export const slotSchema = z
 export function slotView(slot: Slot, { config, site }: { config: Config; site: Site }): z.output<typeof slotSchema> {
   const { preview, draft, status } = slot;
   const isShown = preview !== undefined && draft !== undefined && !slot.isExpired;
-  const waitsFor = nextAction(slot, site.id);
+  const waitsFor = nextAction(slot, site) ?? (config.screenshots ? lookFirst(slot, site) : undefined);
   return {
     slot: slot.slot,
     status,
@@ -54,11 +54,14 @@ export function slotView(slot: Slot, { config, site }: { config: Config; site: S
   };
 }
 
-function nextAction(
-  { slot, status, latest, draft, tips, behind, holdsWork }: Slot,
-  siteId: string,
-): string | undefined {
-  const place = { id: siteId, slot };
+/** Before a draft is published, its maker sees what it changes. */
+function lookFirst({ draft, holdsWork }: Slot, { liveDeploymentId }: Site): string | undefined {
+  if (!draft || !holdsWork || !liveDeploymentId) return undefined;
+  return `Before you publish it, see which pages look different with ${call('deployment.compare', { id: draft.id })}.`;
+}
+
+function nextAction({ slot, status, latest, draft, tips, behind, holdsWork }: Slot, { id }: Site): string | undefined {
+  const place = { id, slot };
   const build = call('preview.build', place);
   if (status === 'building') return `Call ${call('preview.read', place)} again in about 5 seconds.`;
   if (status === 'expired') return `Build a new draft with ${build}.`;

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { idParams } from '#api/schemas.ts';
 import { call } from '#rules/calls/calls.ts';
+import type { Screenshot } from '#rules/looks.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
-import { askFor, askForScreenshot, loadCheck, readPicture, waitForRendering } from './rules.ts';
-import { checkQuery, checkSchema, checksInput, checkView, screenshotQuery } from './schemas.ts';
+import { askFor, askForScreenshot, askForSketch, loadCheck, readPicture, waitForRendering } from './rules.ts';
+import { checkQuery, checkSchema, checksInput, checkView, screenshotQuery, sketchScreenshotQuery } from './schemas.ts';
+import { sendPicture } from './sent-picture.ts';
 
 const capability = 'screenshots';
 
@@ -34,15 +36,49 @@ export function renderingRoutes(app: Api, deps: Deps): void {
     async (request, reply) => {
       const { em, actor, params, query } = request;
       const id = await askForScreenshot(em, deps, actor, params.id, query);
-      const { status, error } = await waitForRendering(deps, id, request.waitMs);
-      if (error) throw AppError.of(error);
-      if (status !== 'done') {
-        const again = call('deployment.screenshot', { id: params.id, path: query.path });
-        return { status, next_action: `Call ${again} again in about 2 seconds, with the same form.` };
-      }
-      return sendPicture(reply, query.format, await readPicture(deps.em(), deps, id, 0));
+      const again = call('deployment.screenshot', { id: params.id, path: query.path });
+      return await sendScreenshot(request, reply, { id, again, format: query.format });
     },
   );
+
+  app.get(
+    '/v1/sketches/:id/screenshot',
+    {
+      config: {
+        operation: 'sketch.screenshot',
+        needs: 'read',
+        capability: ['sketches', 'screenshots'],
+        invalid: { format: 'invalid_input' },
+        answers: ['image/webp', 'image/png', 'application/json'],
+      },
+      schema: {
+        summary: 'See a direction of a sketch',
+        description: 'Returns a picture of the direction, as for a page of a version.',
+        params: idParams,
+        querystring: sketchScreenshotQuery,
+        response: { 200: z.any().describe('A WebP or PNG image, or the status.') },
+      },
+    },
+    async (request, reply) => {
+      const { em, actor, params, query } = request;
+      const id = await askForSketch(em, deps, actor, params.id, query);
+      const again = call('sketch.screenshot', { id: params.id, direction: query.direction });
+      return await sendScreenshot(request, reply, { id, again, format: query.screenshot.format });
+    },
+  );
+
+  /** The picture, or the status if it is not finished in time. */
+  async function sendScreenshot(
+    { waitMs }: Pick<FastifyRequest, 'waitMs'>,
+    reply: FastifyReply,
+    { id, again, format }: { id: string; again: string; format: Screenshot['format'] },
+  ) {
+    const { status, error } = await waitForRendering(deps, id, waitMs);
+    if (error) throw AppError.of(error);
+    if (status !== 'done')
+      return { status, next_action: `Call ${again} again in about 2 seconds, with the same form.` };
+    return sendPicture(reply, format, await readPicture(deps.em(), deps, { rendering: id, position: 0 }));
+  }
 
   app.post(
     '/v1/deployments/:id/checks',
@@ -102,12 +138,7 @@ export function renderingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }, reply) => {
       const { id } = await loadCheck(em, actor, params.id);
-      return sendPicture(reply, 'webp', await readPicture(em, deps, id, params.number));
+      return sendPicture(reply, 'webp', await readPicture(em, deps, { rendering: id, position: params.number }));
     },
   );
-}
-
-function sendPicture(reply: FastifyReply, format: 'webp' | 'png', bytes: Buffer) {
-  const headers = { 'content-type': `image/${format}`, 'content-security-policy': "sandbox; default-src 'none'" };
-  return reply.headers(headers).send(bytes);
 }

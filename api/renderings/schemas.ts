@@ -17,18 +17,29 @@ const pagePath = z
   .max(pathMax)
   .regex(/^\/[^\s\\?#]*$/, 'a path begins with / and has no query');
 
-export const screenshotQuery = z
-  .strictObject({
-    path: pagePath.default('/').describe('The path of the page, as visitors see it.'),
-    width: between('width', widths).default(390).describe('Width of the window: 390 is a phone, 1280 a laptop.'),
-    height: z
-      .union([z.literal('full'), between('height', heights)])
-      .optional()
-      .describe('Height of the window, or `full` for the whole page, down to 8,000 pixels.'),
-    scheme: z.enum(schemes).default('light').describe('The colour scheme that the visitor prefers.'),
-    format: z.enum(pictureFormats).default('webp').describe('WebP is the smaller one.'),
+const form = z.strictObject({
+  width: between('width', widths).default(390).describe('Width of the window: 390 is a phone, 1280 a laptop.'),
+  height: z
+    .union([z.literal('full'), between('height', heights)])
+    .optional()
+    .describe('Height of the window, or `full` for the whole page, down to 8,000 pixels.'),
+  scheme: z.enum(schemes).default('light').describe('The colour scheme that the visitor prefers.'),
+  format: z.enum(pictureFormats).default('webp').describe('WebP is the smaller one.'),
+});
+
+export const screenshotQuery = form
+  .extend({ path: pagePath.default('/').describe('The path of the page, as visitors see it.') })
+  .transform(withHeight);
+
+export const sketchScreenshotQuery = form
+  .extend({
+    direction: z.coerce.number().int().min(1).max(6).default(1).describe('Which direction, starting at 1.'),
   })
-  .transform(({ height, ...query }): Screenshot => ({ ...query, height: height ?? usualHeight(query.width) }));
+  .transform(({ direction, ...query }) => ({ direction, screenshot: withHeight({ ...query, path: '/' }) }));
+
+function withHeight({ height, ...query }: z.output<typeof form> & { path: string }): Screenshot {
+  return { ...query, height: height ?? usualHeight(query.width) };
+}
 
 export const checksInput = z.strictObject({
   paths: z
@@ -76,10 +87,10 @@ const nothing: Checked = { findings: [], pages: [], pagesLeft: 0 };
 /** What a check found so far: at most `limit` findings. */
 export function checkView(config: Config, rendering: Rendering, limit: number = findingsShown) {
   const { id, status, error } = rendering;
-  const { findings, pages, pagesLeft } = rendering.result ?? nothing;
+  const { findings, pages, pagesLeft } = (rendering.result as Checked | null) ?? nothing;
   return {
     id,
-    deployment_id: rendering.deployment.id,
+    deployment_id: rendering.deployment?.id ?? '',
     status,
     findings: findings.slice(0, limit).map(({ picture, ...finding }) => ({
       ...finding,

@@ -3,51 +3,74 @@ import type { Deployment } from '#db/deployments/deployment.ts';
 import type { HourlyUsage } from '#db/deployments/hourly-limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
+import type { Compared } from '#rules/comparisons.ts';
 import { formKey } from '#rules/looks.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-import type { ErrorBody } from '#runtime/errors.ts';
-import { type Checked, Rendering, RenderingPicture, type Work } from './rendering.ts';
+import { type ErrorBody, errors } from '#runtime/errors.ts';
+import { type Checked, Rendering, type RenderingKind, RenderingPicture, type Work } from './rendering.ts';
 
 export type NewRendering = {
   id: string;
-  deployment: Pick<Deployment, 'id' | 'site'>;
   work: Work;
   /** Whether a call asked for it. */
   asked: boolean;
+} & ({ deployment: Pick<Deployment, 'id' | 'site'> } | { sketch: string });
+
+/** What a workflow of each kind is called. */
+const summaries: Record<RenderingKind, string> = {
+  screenshot: 'Take a screenshot of a page',
+  card: 'Take a small screenshot for a card',
+  comparison: 'Compare pages with an earlier version',
+  checks: 'Check pages in a browser',
 };
 
-/** The same for every call that asks for the same picture, or for a check of the same pages. */
+function kindOf(work: Work): RenderingKind {
+  if ('screenshot' in work) return 'screenshot';
+  if ('card' in work) return 'card';
+  return 'comparison' in work ? 'comparison' : 'checks';
+}
+
+/** The same for every call that asks for the same picture, or for the same pages. */
 export function formOf(work: Work): string {
+  if ('direction' in work) return `direction ${work.direction} ${formKey(work.screenshot)}`;
   if ('screenshot' in work) return `screenshot ${formKey(work.screenshot)}`;
-  return work.paths === null ? 'checks' : `checks ${work.paths.join(' ')}`;
+  if ('card' in work) return 'card';
+  const [name, paths] =
+    'comparison' in work ? [`comparison ${work.comparison.against}`, work.comparison.paths] : ['checks', work.paths];
+  return [name, ...(paths ?? [])].join(' ');
 }
 
 /** The rendering of this form that is done or under way. */
-export async function findRendering(em: EntityManager, deployment: string, work: Work): Promise<Rendering | null> {
-  return await em.findOne(Rendering, { deployment, form: formOf(work), status: { $ne: 'failed' } });
+export async function findRendering(
+  em: EntityManager,
+  of: { deployment: string } | { sketch: string },
+  work: Work,
+): Promise<Rendering | null> {
+  return await em.findOne(Rendering, { ...of, form: formOf(work), status: { $ne: 'failed' } });
 }
 
 /** Queues the rendering, and starts its workflow when the transaction commits. Returns the id of the one that there is. */
 export async function queueRendering(
   tx: EntityManager,
   clock: Clock,
-  { id, deployment, work, asked }: NewRendering,
+  { id, work, asked, ...of }: NewRendering,
 ): Promise<string> {
-  const kind = 'screenshot' in work ? 'screenshot' : 'checks';
+  const kind = kindOf(work);
+  const site = 'deployment' in of ? of.deployment.site.id : undefined;
+  const which = 'deployment' in of ? { deployment: of.deployment.id } : of;
   const [made] = await tx.execute<{ id: string }[]>(
-    `insert into rendering (id, kind, site_id, deployment_id, form, work, status, asked, created_at)
-     values (?, ?, ?, ?, ?, ?, 'queued', ?, ?)
-     on conflict (deployment_id, form) where status <> 'failed' do nothing returning id`,
-    [id, kind, deployment.site.id, deployment.id, formOf(work), JSON.stringify(work), asked, clock.now()],
+    `insert into rendering (id, kind, site_id, ${'sketch' in which ? 'sketch_id' : 'deployment_id'}, form, work, status, asked, created_at)
+     values (?, ?, ?, ?, ?, ?, 'queued', ?, ?) on conflict do nothing returning id`,
+    [id, kind, site ?? null, ...Object.values(which), formOf(work), JSON.stringify(work), asked, clock.now()],
   );
-  if (!made) return (await findRendering(tx, deployment.id, work))?.id ?? id;
-  const summary = kind === 'screenshot' ? 'Take a screenshot of a page' : 'Check pages in a browser';
-  startWorkflow(tx, clock, 'renderPages', { renderingId: id }, { summary, site: deployment.site.id });
+  if (!made) return (await findRendering(tx, which, work))?.id ?? id;
+  const about = { summary: summaries[kind], site };
+  startWorkflow(tx, clock, 'renderPages', { renderingId: id }, about);
   return id;
 }
 
-/** When the calls of the owner's sites asked for renderings: of those since `since`, newest first, the one at `offset`. */
+/** When calls asked for renderings of the owner's sites and sketches: of those since `since`, newest first, the one at `offset`. */
 export async function askedAt(em: EntityManager, account: string, since: Date, offset: number) {
   const [row] = await em.find(Rendering, askedSince(account, since), {
     orderBy: { createdAt: 'desc' },
@@ -66,13 +89,15 @@ export async function renderingUsage(em: EntityManager, clock: Clock, account: s
   return { used, resetsAt: first && new Date(first.createdAt.getTime() + hourMs) };
 }
 
-const askedSince = (account: string, since: Date) => ({
-  site: { account },
-  asked: true,
-  createdAt: { $gt: since },
-});
+const ofAccount = (account: string) => ({ $or: [{ site: { account } }, { sketch: { account } }], asked: true });
+const askedSince = (account: string, since: Date) => ({ ...ofAccount(account), createdAt: { $gt: since } });
 
-/** Marks it as running. Returns it with its deployment and site, or null if it is finished or gone. */
+/** How many that calls asked for are not finished. */
+export async function unfinishedRenderings(em: EntityManager, account: string): Promise<number> {
+  return await em.count(Rendering, { ...ofAccount(account), finishedAt: null });
+}
+
+/** Marks it as running. Returns it with its deployment, or null if it is finished or gone. */
 export async function beginRendering(em: EntityManager, id: string): Promise<Rendering | null> {
   const rendering = await em.findOne(Rendering, { id }, { populate: ['deployment'] });
   if (!rendering || rendering.finishedAt) return null;
@@ -85,7 +110,7 @@ export async function finishRendering(
   em: EntityManager,
   clock: Clock,
   { id, site }: Pick<Rendering, 'id' | 'site'>,
-  { pictures, result }: { pictures: readonly string[]; result: Checked | null },
+  { pictures, result }: { pictures: readonly string[]; result: Checked | Compared | null },
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const rows = await tx.nativeUpdate(
@@ -95,11 +120,21 @@ export async function finishRendering(
     );
     if (rows === 0) return;
     for (const [position, sha256] of pictures.entries())
-      tx.create(RenderingPicture, { rendering: id, position, site: site.id, sha256 });
+      tx.create(RenderingPicture, { rendering: id, position, site: site?.id ?? null, sha256 });
   });
 }
 
 /** Gives up on it, unless it is finished already. */
 export async function failRendering(em: EntityManager, clock: Clock, id: string, error: ErrorBody): Promise<void> {
   await em.nativeUpdate(Rendering, { id, finishedAt: null }, { status: 'failed', finishedAt: clock.now(), error });
+}
+
+/** Longer than all attempts of a workflow take. */
+const lostAfterMs = 2 * hourMs;
+
+/** Fails those whose workflow is lost, so that the next call begins again. Returns their number. */
+export async function sweepRenderings(em: EntityManager, now: Date): Promise<number> {
+  const lost = { finishedAt: null, createdAt: { $lt: new Date(now.getTime() - lostAfterMs) } };
+  const error = errors.page_not_shown('The work was interrupted.', { nextAction: 'Send the same call again.' });
+  return await em.nativeUpdate(Rendering, lost, { status: 'failed', finishedAt: now, error: error.toBody() });
 }

@@ -1,12 +1,12 @@
 /** One page of a version, opened in a tab of its own: loaded, measured and drawn, each within a time limit. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Look } from '#rules/looks.ts';
+import type { Look, Region } from '#rules/looks.ts';
 import { BrowserFault, type Fields, type Pipe } from './pipe.ts';
 import { type Answered, openRequests, type SiteVersion } from './site-files.ts';
 
 export type PictureFormat = 'png' | 'webp';
-/** Part of a page, in CSS pixels. */
-export type Region = { x: number; y: number; width: number; height: number };
+/** `scale`: pixels of the picture for each CSS pixel. `quality`: of WebP, up to 100. */
+export type Detail = { scale?: number; quality?: number };
 
 export type OpenPage = {
   /** What was requested from the version, and what lies elsewhere. */
@@ -18,7 +18,7 @@ export type OpenPage = {
   wasStopped: boolean;
   /** The result of an expression, in a world of its own: the page's scripts cannot change what it calls. */
   evaluate(expression: string, timeoutMs?: number): Promise<unknown>;
-  picture(format: PictureFormat, region: Region | 'window' | 'page'): Promise<Buffer>;
+  picture(format: PictureFormat, region: Region | 'window' | 'page', detail?: Detail): Promise<Buffer>;
   close(): Promise<void>;
 };
 
@@ -141,11 +141,15 @@ export async function openPage(pipe: Pipe, tab: Tab, { version, path, look }: Vi
     ]);
   }
 
-  async function picture(format: PictureFormat, region: Region | 'window' | 'page'): Promise<Buffer> {
-    const clip = region === 'window' ? undefined : await clipOf(region);
+  async function picture(
+    format: PictureFormat,
+    region: Region | 'window' | 'page',
+    { scale = 1, quality = 80 }: Detail = {},
+  ): Promise<Buffer> {
+    const clip = region === 'window' ? undefined : { ...(await clipOf(region)), scale };
     const params = {
       format,
-      ...(format === 'webp' ? { quality: 80 } : {}),
+      ...(format === 'webp' ? { quality } : {}),
       ...(clip ? { clip, captureBeyondViewport: true } : {}),
     };
     const { data } = await call('Page.captureScreenshot', params, pictureMs);
@@ -153,10 +157,10 @@ export async function openPage(pipe: Pipe, tab: Tab, { version, path, look }: Vi
   }
 
   async function clipOf(region: Region | 'page') {
-    if (region !== 'page') return { ...region, scale: 1 };
+    if (region !== 'page') return region;
     const { cssContentSize } = await call('Page.getLayoutMetrics');
     const height = Math.min(pageHeightMax, Math.max(look.height, Math.ceil(cssContentSize.height)));
-    return { x: 0, y: 0, width: look.width, height, scale: 1 };
+    return { x: 0, y: 0, width: look.width, height };
   }
 
   async function close(): Promise<void> {

@@ -1,13 +1,13 @@
 /**
  * Shows versions of sites in Chromium. A process shows one version and is used for no other; the next one starts ahead, so
- * a picture does not wait for it. One version is shown at a time.
+ * a picture does not wait for it. One page is shown at a time, and accounts take turns.
  */
 import { randomBytes } from 'node:crypto';
-import pLimit from 'p-limit';
 import { type ControlGroups, findControlGroups } from '#providers/sandbox/cgroups.ts';
 import { type OpenPage, openPage, openTab, type Tab, type Visit } from './page.ts';
 import { BrowserFault } from './pipe.ts';
 import { type Chromium, startChromium } from './process.ts';
+import { createTurns } from './turns.ts';
 import { findChromium, type WallKind } from './wall.ts';
 
 export type VisitLimits = { timeoutMs: number; signal: AbortSignal };
@@ -62,7 +62,7 @@ function readied(browser: Chromium): Ready {
 type Hands = { start(): Promise<Chromium>; close(): Promise<void> };
 
 function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands): Renderer {
-  const oneAtATime = pLimit(1);
+  const inTurn = createTurns();
   /** For the next version. */
   const spare = createShelf<Promise<Ready>>(
     spareMs,
@@ -126,7 +126,7 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
   return {
     wall,
     product: first.product,
-    visit: (one, limits, act) => oneAtATime(() => visit(one, limits, act)),
+    visit: (one, limits, act) => inTurn(one.version.account, () => visit(one, limits, act)),
     async close() {
       closed = true;
       active?.close(new BrowserFault('The worker is shutting down.'));

@@ -2,11 +2,13 @@
 import type { Fields, Pipe } from './pipe.ts';
 
 /** What the version has at a path of its origin. */
-export type SiteFile = { type: string; body: Buffer; status?: number } | { redirectTo: string };
+export type SiteFile = { type: string; body: Buffer; status?: number; policy?: string } | { redirectTo: string };
 /** One version of a site, as the browser sees it. */
 export type SiteVersion = {
   /** Different for each version; browsers of two versions are two processes. */
   key: string;
+  /** Whose site it is: accounts take turns. */
+  account: string;
   origin: string;
   /** Reads the file at a path as sent (`/about?x=1`). */
   read(path: string): Promise<SiteFile | undefined>;
@@ -38,10 +40,12 @@ export function openRequests(pipe: Pipe, isOurs: (session: string | undefined) =
       await fulfill(requestId, session, 308, { location: file.redirectTo }, Buffer.alloc(0));
       return;
     }
-    const { status = 200, type, body } = file ?? { status: 404, type: 'text/plain', body: Buffer.from('Not found') };
+    const missing = { status: 404, type: 'text/plain', body: Buffer.from('Not found'), policy: undefined };
+    const { status = 200, type, body, policy } = file ?? missing;
     served += body.length;
     answered.push({ url: url.href, status, bytes: body.length, type });
-    await fulfill(requestId, session, status, { 'content-type': type, 'x-content-type-options': 'nosniff' }, body);
+    const fields = { 'content-type': type, 'x-content-type-options': 'nosniff' };
+    await fulfill(requestId, session, status, policy ? { ...fields, 'content-security-policy': policy } : fields, body);
   }
 
   function fulfill(

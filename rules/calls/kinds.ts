@@ -9,6 +9,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   checks: { prefix: 'check', noun: 'check' },
   collaborators: { prefix: 'acct', noun: 'account' },
   comments: { prefix: 'thread', noun: 'comment thread' },
+  comparisons: { prefix: 'cmp', noun: 'comparison' },
   deployments: { prefix: 'dep', noun: 'deployment' },
   domains: { prefix: 'dom', noun: 'domain' },
   forms: { prefix: 'form', noun: 'form' },

@@ -2,11 +2,14 @@
 
 import { appendLog } from '#db/deployments/build-log.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
+import { storeDraft } from '#db/previews/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { newId } from '#runtime/ids.ts';
 import { createSite, type Fixture } from '#test/api/fixture.ts';
+import { png } from '#test/git/samples.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
+import { draw } from '#test/renderings/drawn.ts';
 import { type Look, openBrowsing } from '#test/web/browsing.ts';
 
 /** What would run if a page did not escape it. */
@@ -68,10 +71,47 @@ export async function addViews({ deps, clock }: Place, siteId: string, text: str
 
 export async function createConsoleFixture() {
   const browsing = await openBrowsing();
-  const people = await createPeopleFixture({ FRONTAGE_EDGE_URL: browsing.edgeUrl });
+  const people = await createPeopleFixture({ FRONTAGE_EDGE_URL: browsing.edgeUrl, FRONTAGE_SCREENSHOTS: 'on' });
+  const { deps, clock } = people;
   // Cookies over plain HTTP stay on localhost.
   const here = Object.assign(new URL(people.url), { hostname: 'localhost' }).origin;
   type SignedIn = Awaited<ReturnType<typeof people.newSignedIn>>;
+
+  /** A draft of the owner in slot 1, with work that is not on the site. */
+  async function addDraft({ call }: Pick<SignedIn, 'call'>, siteId: string): Promise<void> {
+    const { repositories } = deps;
+    if (!repositories) throw new Error('there are repositories');
+    const [repository, branch] = ['source', 'preview/1'] as const;
+    const parent = (await repositories.head(siteId, repository)) ?? null;
+    await repositories.move(siteId, [{ repository, branch, from: null, to: parent }]);
+    const changes = [{ path: 'new.html', bytes: Buffer.from('New') }];
+    const author = { name: 'Ada', email: 'ada@example.com' };
+    const commit = await repositories.commit(siteId, repository, {
+      branch,
+      parent,
+      message: 'Add',
+      author,
+      at: clock.now(),
+      changes,
+    });
+    const { body } = await call('POST', `/v1/sites/${siteId}/previews/1`, { headers: { prefer: 'respond-async' } });
+    const page = await deps.store.put(Buffer.from('A draft'));
+    const manifest = await deps.store.put(
+      renderManifest([{ path: 'index.html', sha256: page.sha256, bytes: page.bytes }]),
+    );
+    const output = { manifestSha256: manifest.sha256, fileCount: 1, totalBytes: page.bytes };
+    const content = (await repositories.head(siteId, 'content')) ?? null;
+    const built = `update deployment set source_commit = ?, content_commit = ? where id = ?`;
+    await deps.em().execute(built, [commit, content, body.build_id]);
+    await storeDraft(deps.em(), clock, body.build_id, { output, publishedOutput: null, image: 'x' });
+  }
+
+  /** The picture of the version for its card, as a browser leaves it. */
+  async function pictured(siteId: string, id: string): Promise<void> {
+    const { sha256 } = await deps.store.put(png);
+    const site = deps.em().getReference(Site, siteId);
+    await draw(deps, { id, site }, { card: true }, { pictures: [sha256], result: null });
+  }
 
   /** An owner with a site whose newest version failed. `text` is in everything that others can write. */
   async function newBusySite(text: string) {
@@ -80,7 +120,7 @@ export async function createConsoleFixture() {
     const body = { page: '/', body: text, position: { quote: text.slice(0, 300) } };
     const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, { body });
     await addVersion(people, site.id, 'retired');
-    await addVersion(people, site.id, 'live');
+    await pictured(site.id, await addVersion(people, site.id, 'live'));
     await addVersion(people, site.id, 'failed', text);
     await addViews(people, site.id, text.slice(0, 60));
     return { owner, site, thread };
@@ -102,7 +142,7 @@ export async function createConsoleFixture() {
 
   return {
     ...people,
-    ...{ here, newBusySite, open, keep: browsing.keep },
+    ...{ here, addDraft, newBusySite, open, keep: browsing.keep },
     async close() {
       await browsing.close();
       await people.close();

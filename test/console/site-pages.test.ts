@@ -5,10 +5,16 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Rendering } from '#db/renderings/rendering.ts';
+import { finishRendering } from '#db/renderings/transitions.ts';
+import type { ComparedPage } from '#rules/comparisons.ts';
+import { cardPicture } from '#rules/looks.ts';
 import { createSite } from '#test/api/fixture.ts';
+import { png } from '#test/git/samples.ts';
+import { until } from '#test/stack/until.ts';
 import { violationsOf } from '#test/web/axe.ts';
 import { openLight } from '#test/web/looks.ts';
-import { type ConsoleFixture, createConsoleFixture, hostile } from './fixture.ts';
+import { addVersion, type ConsoleFixture, createConsoleFixture, hostile } from './fixture.ts';
 import { follow, notice, press, typeInto, type Way, walk, ways } from './journeys.ts';
 
 let fixture: ConsoleFixture;
@@ -77,6 +83,60 @@ test('an owner publishes changes, and follows the build to its end', slow, async
   ]);
   await page.getByText('Cancelled').waitFor();
   await page.context().close();
+});
+
+test('an owner sees what a version looks like, and what it changes', { timeout: 120_000 }, async () => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  const { deps, clock } = fixture;
+  const page = await fixture.open(owner, '/account');
+  const card = () =>
+    page.evaluate<[number, string, number]>(
+      `(({ offsetWidth, offsetHeight, loading, naturalWidth }) => [offsetWidth / offsetHeight, loading, naturalWidth])(document.querySelector('.cards img'))`,
+    );
+  const [ratio, loading] = await until(card, ([, , shown]) => shown === 1);
+  expect([ratio.toFixed(1), loading]).toEqual([(cardPicture.width / cardPicture.height).toFixed(1), 'lazy']);
+  await page.goto(`${fixture.here}/account/sites/${site.id}`);
+  await page.getByRole('link', { name: 'Version 1', exact: true }).click();
+  await press(page, 'Compare');
+  await page.getByRole('heading', { name: 'Version 1 beside version 2' }).waitFor();
+  const path = new URL(page.url()).pathname;
+  const stranger = await fixture.newBusySite('The bakery');
+  await page.getByText('The pages are being compared').first().waitFor();
+  const rendering = await deps.em().findOneOrFail(Rendering, { id: path.split('/').at(-1) as string });
+  const { sha256 } = await deps.store.put(png);
+  const only = { regions: [], width: null, picture: null };
+  const picture = { position: 0, width: 1296, height: 400 };
+  const pages: ComparedPage[] = [
+    { page: '/', change: 'changed', regions: [], width: 390, picture },
+    { page: '/new', change: 'added', ...only },
+  ];
+  const result = { pages, unchanged: ['/about'], pagesLeft: 3 };
+  await finishRendering(deps.em(), clock, rendering, { pictures: [sha256], result });
+  await page.getByRole('img', { name: '/ on a phone, before and after' }).waitFor();
+  for (const words of ['New pages', '/about', '3 further pages were not compared.'])
+    expect(await page.locator('main').textContent()).toContain(words);
+  for (const look of [390, 1280]) {
+    await page.setViewportSize({ width: look, height: 900 });
+    await fixture.keep(page, `comparison-${look}`);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect([look, ...(await violationsOf(page))]).toEqual([look]);
+  }
+  const shop = await createSite(owner, { title: 'The shop', template: 'blank' });
+  await addVersion(fixture, shop.id, 'live');
+  await fixture.addDraft(owner, shop.id);
+  await page.goto(`${fixture.here}/account/sites/${shop.id}`);
+  await press(page, 'Compare preview 1 with the live version');
+  await page.getByRole('heading', { name: 'Preview 1 beside version 1' }).waitFor();
+  const shown = new URL(page.url()).pathname.split('/').at(-1) as string;
+  const draft = await deps.em().findOneOrFail(Rendering, { id: shown });
+  await finishRendering(deps.em(), clock, draft, { pictures: [], result: { ...result, pages: [], pagesLeft: 0 } });
+  await page.getByText('No page looks different.').waitFor();
+  await press(page, 'Publish preview 1');
+  expect(await notice(page)).toBe('The preview is being published.');
+  await page.context().close();
+  const other = await fixture.open(stranger.owner, path);
+  expect(await other.getByRole('heading', { level: 1 }).textContent()).not.toContain('beside');
+  await other.context().close();
 });
 
 test('pages with hostile words fit a phone, pass axe, and run none of them', async () => {

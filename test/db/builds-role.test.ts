@@ -17,7 +17,7 @@ const refused = {
   money:
     'billing_customer billing_event ledger_flag payment payment_attempt payment_event payment_refund payout_agreement payout_offer',
   'a site, besides its versions':
-    'asset bookable calendar calendar_feed domain domain_record domain_tombstone flag form former_name photo photo_search sketch sketch_host',
+    'asset bookable calendar calendar_feed domain domain_record domain_tombstone flag form former_name photo photo_search',
   'counters and limits': 'files_of_day library_request rate_limit view_hour view_total',
   'work of other processes': 'accepted_push held_file inbox_done mikro_orm_migrations purge_blob upload_file',
 };
@@ -33,8 +33,10 @@ const readable = {
     'started_at status superseded_by_id ticket total_bytes turn_at upload_ends_at warnings',
   outbox: 'attempts id',
   plan_grant: 'account_id ended_at ends_at plan',
-  rendering: 'asked created_at deployment_id error finished_at form id kind result site_id status work',
+  rendering: 'asked created_at deployment_id error finished_at form id kind result site_id sketch_id status work',
   preview: 'deployment_id expires_at id latest_id removed_at site_id slot',
+  sketch: 'account_id id status',
+  sketch_host: 'position sha256 sketch_id',
   site:
     'account_id archived_at block_reason blocked_at cache_epoch changed_xid colors created_at delete_at deleted_with_account id last_number last_ticket ' +
     'live_deployment_id live_ticket name owner_blocked_at public_id purged_at redirects_sha256 status template title',

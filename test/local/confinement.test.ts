@@ -54,6 +54,7 @@ test('a process gets only the secrets that it needs', () => {
     edge: signing.toSorted(),
     worker: [...signing, 'zones_key'].sort(),
     builds: ['builds_database_url', 's3_key_id', 's3_secret', 'unused_secret'],
+    browser: ['builds_database_url', 's3_key_id', 's3_secret', 'unused_secret'],
   });
   // The file .env may contain the keys of the payment provider, of e-mail and of backups.
   expect(ours.filter(([, { env_file }]) => env_file).map(([name]) => name)).toEqual(['api', 'worker']);
@@ -121,10 +122,20 @@ test('the settings of each process are complete without those of other processes
 const withoutVariables = (value: unknown) =>
   String(value).replace(/\$\{\w+(?::?-([^}]*)|:\+\w*)\}/g, (_all, otherwise) => otherwise ?? '');
 
+/** Without these, bubblewrap makes no namespaces in a container. Chromium's own wall is stricter. */
+const withNamespaces = [
+  'no-new-privileges:true',
+  'seccomp=unconfined',
+  'apparmor=unconfined',
+  'systempaths=unconfined',
+];
+
 test('no service but the engine has privileges, or more capabilities than it needs', () => {
   const confined = services.filter(([name]) => name !== 'engine');
-  for (const [name, service] of confined)
-    expect(service, name).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  for (const [name, service] of confined) {
+    const options = name === 'browser' ? withNamespaces : ['no-new-privileges:true'];
+    expect(service, name).toMatchObject({ cap_drop: ['ALL'], security_opt: options });
+  }
   expect(Object.fromEntries(confined.flatMap(([name, { cap_add }]) => (cap_add ? [[name, cap_add]] : [])))).toEqual({
     postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
     pdns: ['NET_BIND_SERVICE'],

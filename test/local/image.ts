@@ -36,7 +36,14 @@ export async function buildImage(name: string): Promise<void> {
       '--exclude=node_modules/@typescript',
     ];
     await importTar(`${name}-packages`, [...kept, ...packages, 'node_modules']);
-    const args = ['--build-arg', `BASE=${name}-base`, '--build-arg', `PACKAGES=${name}-packages`];
+    const args = [
+      '--target',
+      'service',
+      '--build-arg',
+      `BASE=${name}-base`,
+      '--build-arg',
+      `PACKAGES=${name}-packages`,
+    ];
     await run('docker', ['build', '--network=none', '-t', name, ...args, root], {
       env: { ...process.env, DOCKER_BUILDKIT: '0' },
       maxBuffer: 64 * 1024 * 1024,

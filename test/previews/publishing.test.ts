@@ -1,11 +1,13 @@
 /** Publishing and updating a slot's work, with builds that copy. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Rendering } from '#db/renderings/rendering.ts';
+import { finishRendering } from '#db/renderings/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { createPreviewFixture, draftPost, type PreviewFixture, page, path } from './fixture.ts';
 
 let fixture: PreviewFixture;
 beforeAll(async () => {
-  fixture = await createPreviewFixture();
+  fixture = await createPreviewFixture({ env: { FRONTAGE_SCREENSHOTS: 'on' } });
 }, 60_000);
 afterAll(() => fixture.close());
 
@@ -26,6 +28,18 @@ describe('publishing a slot', () => {
     const content = await fixture.write(site, 'preview/2', post, 'content');
     const { body: slot } = await fixture.build(site, 2);
     await fixture.isServed(slot.address, '/src/content/posts/plans.md', 'the secret plans');
+    const comparisons = `/v1/deployments/${slot.deployment_id}/comparisons`;
+    expect(slot.next_action).toContain(`POST ${comparisons}`);
+    const soon = { body: {}, headers: { prefer: 'respond-async' } };
+    const { body: compared } = await fixture.owner.call('POST', comparisons, soon);
+    const { body: before } = await fixture.owner.call('GET', `/v1/sites/${site.id}`);
+    expect(compared).toMatchObject({ status: 'queued', against: before.live_deployment_id });
+    const em = fixture.deps.em();
+    const rendering = await em.findOneOrFail(Rendering, { id: compared.id });
+    const same = { pages: [], unchanged: ['/'], pagesLeft: 0 };
+    await finishRendering(em, fixture.deps.clock, rendering, { pictures: [], result: same });
+    const { body: done } = await fixture.owner.call('GET', `/v1/comparisons/${compared.id}`);
+    expect(done.next_action).toContain(`POST ${path(site, 2, '/publish')}`);
     const builds = fixture.copying.sandbox.builds;
     const { status, body } = await fixture.publish(site, 2);
     expect({ status, is: body.status }).toEqual({ status: 200, is: 'live' });

@@ -1,12 +1,16 @@
 /** What calls for screenshots and checks refuse, and what they answer while nothing is drawn yet. No browser is needed. */
 import { afterAll, expect, test } from 'vitest';
+import { pagesToCompare } from '#activities/rendering/pages.ts';
 import { renderingActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
-import { failRendering, finishRendering, queueRendering } from '#db/renderings/transitions.ts';
+import { failRendering, finishRendering, queueRendering, sweepRenderings } from '#db/renderings/transitions.ts';
+import { createTurns } from '#providers/browser/turns.ts';
+import type { ComparedPage } from '#rules/comparisons.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';
+import { createSite } from '#test/output/fixture.ts';
 import { createRenderingFixture, errorOf, goodPage } from './fixture.ts';
 
 const fixture = await createRenderingFixture({ limits: { screenshots_per_hour: 3 } });
@@ -120,6 +124,107 @@ test('a page that cannot be shown fails, and further findings are a call away', 
   ]);
 });
 
+test('a version is compared with another of its site, by default the live one', async () => {
+  const caller = await fixture.newCaller();
+  const { id: site } = await createSite(caller);
+  const publish = (files: Record<string, string>) => fixture.publish(site, caller.accountId, files);
+  const first = await publish({ 'index.html': goodPage('First') });
+  const compare = (of: string, body: object) =>
+    caller.call('POST', `/v1/deployments/${of}/comparisons`, { body, ...soon });
+  const alone = await compare(first, {});
+  expect([alone.status, errorOf(alone).code]).toEqual([404, 'not_found']);
+  expect(errorOf(alone).next_action).toContain(`GET /v1/sites/${site}/deployments`);
+  const second = await publish({ 'index.html': goodPage('Second'), 'new.html': goodPage('New') });
+  for (const [of, body, code] of [
+    [second, { against: second }, 'invalid_input'],
+    [second, { against: deployment }, 'not_found'],
+    [second, { paths: ['/missing'] }, 'not_found'],
+    [second, { paths: ['missing'] }, 'invalid_json'],
+    [second, { with: first }, 'invalid_json'],
+  ] as const)
+    expect([body, errorOf(await compare(of, body)).code]).toEqual([body, code]);
+  const asked = await compare(second, {});
+  expect(asked.body).toMatchObject({ deployment_id: second, against: first, status: 'queued', pages: [] });
+  expect(asked.body.next_action).toContain(`GET /v1/comparisons/${asked.body.id}`);
+  expect((await compare(first, {})).body).toMatchObject({ deployment_id: first, against: second });
+  expect((await compare(second, { against: first })).body.id).toBe(asked.body.id);
+
+  const { deps } = fixture;
+  const rendering = await deps.em().findOneOrFail(Rendering, { id: asked.body.id });
+  const added: ComparedPage = { page: '/new', change: 'added', width: null, regions: [], picture: null };
+  const picture = { position: 0, width: 796, height: 90 };
+  const regions = [{ x: 16, y: 90, width: 60, height: 20 }];
+  const changed: ComparedPage = { page: '/', change: 'changed', width: 390, regions, picture };
+  const result = { pages: [changed, added], unchanged: ['/about'], pagesLeft: 2 };
+  await finishRendering(deps.em(), fixture.clock, rendering, { pictures: [], result });
+  const { body } = await caller.call('GET', `/v1/comparisons/${asked.body.id}`);
+  const url = expect.stringMatching(`/v1/comparisons/${asked.body.id}/pictures/0$`);
+  expect(body).toMatchObject({
+    pages: [{ ...changed, picture: { url, width: 796, height: 90 } }, added],
+    unchanged: ['/about'],
+    pages_left: 2,
+  });
+  expect(body).not.toHaveProperty('next_action');
+  const gone = await caller.call('GET', `/v1/comparisons/${asked.body.id}/pictures/0`);
+  expect(errorOf(gone).next_action).toContain(`GET /v1/comparisons/${asked.body.id}`);
+});
+
+test('twenty unfinished ones of an account are enough, and others are not held up', async () => {
+  const caller = await fixture.newCaller();
+  const { id: site } = await createSite(caller);
+  const version = await fixture.publish(site, caller.accountId, { 'index.html': goodPage('Hello') });
+  const at = `/v1/deployments/${version}/screenshot`;
+  await fixture.deps.em().execute(
+    `insert into rendering (id, kind, site_id, deployment_id, form, work, status, asked, created_at)
+     select 'shot_' || n, 'screenshot', ?, ?, 'form ' || n, '{}', 'queued', true, ?::timestamptz - interval '2 hours' from generate_series(1, 20) as n`,
+    [site, version, fixture.clock.now()],
+  );
+  const refused = await caller.call('GET', at, soon);
+  expect([refused.status, errorOf(refused).code]).toEqual([429, 'rate_limited']);
+  expect(errorOf(refused).message).toContain('not finished yet');
+  // Their workflows are lost.
+  expect(await sweepRenderings(fixture.deps.em(), new Date(fixture.clock.now().getTime() + 1))).toBe(20);
+  expect((await caller.call('GET', at, soon)).body.status).toBe('queued');
+});
+
+test('the browser works next for the account for which it has worked least', async () => {
+  let now = 0;
+  const inTurn = createTurns(() => now);
+  const shown: string[] = [];
+  const show = (name: string, ms: number) =>
+    inTurn(name[0] ?? '', async () => {
+      now += ms;
+      shown.push(name);
+    });
+  const checks = async (account: string, pages: number, ms: number) => {
+    for (let page = 1; page <= pages; page += 1) await show(`${account}${page}`, ms);
+  };
+  const many = Array.from({ length: 3 }, (_, n) => show(`a${n}`, 60_000));
+  await Promise.all([...many, checks('b', 6, 1_500), checks('c', 2, 1_500)]);
+  // b and c each have a turn of 4 s before the second page of a; then what is left of them.
+  expect(shown).toEqual(['a0', 'b1', 'b2', 'b3', 'c1', 'c2', 'b4', 'b5', 'b6', 'a1', 'a2']);
+  await expect(inTurn('d', () => Promise.reject(new Error('not shown')))).rejects.toThrow('not shown');
+  await show('e1', 1);
+  expect(shown.at(-1)).toBe('e1');
+});
+
+test('which pages are compared: changed ones first, others if a part of pages changed', () => {
+  const file = (path: string, sha256 = '1') => ({ path, sha256, bytes: 1 });
+  const before = [file('a.html'), file('b/index.html'), file('gone.html'), file('style.css')];
+  const after = [file('a.html'), file('b/index.html', '2'), file('new.html'), file('style.css')];
+  const nothing = { added: [], removed: [], left: 0 };
+  expect(pagesToCompare(before, after, null)).toEqual({ both: ['/b/'], added: ['/new'], removed: ['/gone'], left: 0 });
+  const styled = [...after.slice(0, 3), file('style.css', '2')];
+  expect(pagesToCompare(before, styled, null).both).toEqual(['/b/', '/a']);
+  expect(pagesToCompare(before, after, ['/a', '/b', '/new'])).toEqual({
+    ...nothing,
+    both: ['/a', '/b'],
+    added: ['/new'],
+  });
+  const many = (sha256: string) => Array.from({ length: 14 }, (_, n) => file(`${n}.html`, sha256));
+  expect(pagesToCompare(many('1'), many('2'), null)).toMatchObject({ both: { length: 10 }, left: 4 });
+});
+
 test('without a browser the calls say so, and the account does not list them', async () => {
   const other = await createApiFixture();
   try {
@@ -128,7 +233,10 @@ test('without a browser the calls say so, and the account does not list them', a
     const calls = [
       ['GET', '/v1/deployments/dep_x/screenshot'],
       ['POST', '/v1/deployments/dep_x/checks'],
+      ['GET', '/v1/sketches/sketch_x/screenshot'],
       ['GET', '/v1/checks/check_x'],
+      ['POST', '/v1/deployments/dep_x/comparisons'],
+      ['GET', '/v1/comparisons/cmp_x'],
     ] as const;
     for (const [method, path] of calls) {
       const refused = await caller.call(method, path, method === 'POST' ? { body: {} } : {});

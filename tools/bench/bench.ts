@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
   scale: async () => (await import('./scale.ts')).benchScale(),
   scan: async () => await (await import('./scan.ts')).benchScan(),
+  screenshots: async () => await (await import('./screenshots.ts')).benchScreenshots(),
 };
 
 /** Only run if requested by name. */
@@ -24,7 +25,7 @@ const usage = `npm run bench                  runs all benchmarks: ${Object.keys
 npm run bench -- publish       runs one benchmark
 npm run bench -- sites         runs an edge with 1,000, 100,000 and 1,000,000 sites
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish, git, workers, sites and scale: runs a small part, to see that they work
+  --quick                      publish, git, workers, sites, scale and screenshots: runs a small part, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
@@ -36,6 +37,7 @@ const headings: Record<string, string> = {
   hour: 'An hour',
   workers: 'Builds workers',
   scan: 'The scan at publish',
+  screenshots: 'Screenshots',
   sites: 'Many sites',
   scale: 'The queue of builds, simulated',
 };

@@ -36,7 +36,7 @@ async function publish(fixture: Fixture, site: BenchSite, path: string, mark: st
 }
 
 /** Waits until the warm sandboxes are replaced: each build uses one up. */
-function warmth(fixture: Fixture, kept: number) {
+export function warmth(fixture: Fixture, kept: number) {
   let wanted = kept;
   return {
     used: () => {

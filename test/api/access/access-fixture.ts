@@ -13,7 +13,7 @@ import { pngOf } from '#test/git/samples.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { acceptedPublish } from '#test/publishing/acceptance.ts';
-import { drawnVersion } from '#test/renderings/drawn.ts';
+import { drawnSketch, drawnVersion } from '#test/renderings/drawn.ts';
 import type { Who } from './access-rules.ts';
 
 export type AccessFixture = Awaited<ReturnType<typeof createAccessFixture>>;
@@ -129,11 +129,18 @@ export async function createAccessFixture(
       const { body } = await ask.invite(owner, id, inviteeEmail);
       return { id: body.id };
     },
-    /** A version of the site that was drawn and checked. */
+    /** A version of the site that was drawn, checked and compared. */
     drawnVersion: () => drawnVersion(fixture.deps, { siteId: site.id, accountId: owner.accountId }),
     async ownersSketch() {
       const body = { title: 'T', directions: [{ name: 'One', html: '<p>1' }] };
       return { id: (await owner.call('POST', '/v1/sketches', { body })).body.id };
+    },
+    /** A sketch of which there is a picture. */
+    async drawnSketch() {
+      const body = { title: 'T', directions: [{ name: 'One', html: '<p>1' }] };
+      const { id } = (await owner.call('POST', '/v1/sketches', { body })).body;
+      await drawnSketch(fixture.deps, id);
+      return { id };
     },
     async uploadLink() {
       const { body } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: { expires_in_seconds: 60 } });

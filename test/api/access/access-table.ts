@@ -68,6 +68,7 @@ export const table: Record<string, Entry> = {
   'GET /v1/packages': tokens,
   'GET /v1/sketches': tokens,
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
+  'GET /v1/sketches/{id}/screenshot': { rule: 'holder', path: (fixture) => fixture.drawnSketch() },
   'DELETE /v1/sketches/{id}': { rule: 'holder', path: (fixture) => fixture.ownersSketch() },
   'POST /v1/photos/search': { rule: 'tokens', body: { query: 'bread' } },
   'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },

@@ -1,4 +1,5 @@
 /** A card for each site: its address, what is live, a week of visits, and what waits on it. */
+import { cardPicture } from '#rules/looks.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import { day, relative } from '#web/times.ts';
@@ -7,6 +8,8 @@ export type SiteCard = {
   id: string;
   title: string;
   address: string;
+  /** The path of a picture of its home page; null if there is none. */
+  picture: string | null;
   archived: boolean;
   /** When it is deleted for good, and the page that restores it; null if it is not being deleted. */
   deletion: { at: Date; restore: string } | null;
@@ -30,7 +33,8 @@ export function siteList(sites: readonly SiteCard[], now: Date): Html {
 <p>Connect an agent, such as Claude or ChatGPT. Then ask it to make your first site.</p>
 <p><a class="button" href="/account/agents/connect">Connect an agent</a></p></div>`;
   }
-  return html`<ul class="cards">${sites.map((site) => (site.deletion ? deletionCard(site, site.deletion) : card(site, now)))}</ul>`;
+  const arePictured = sites.some(({ picture }) => picture !== null);
+  return html`<ul class="cards">${sites.map((site) => (site.deletion ? deletionCard(site, site.deletion) : card(site, now, arePictured)))}</ul>`;
 }
 
 function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date; restore: string }): Html {
@@ -38,9 +42,9 @@ function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date;
 <p>Will be deleted on ${day(at)} · <a href="${restore}">Restore</a></p></li>`;
 }
 
-function card(site: SiteCard, now: Date): Html {
+function card(site: SiteCard, now: Date, arePictured: boolean): Html {
   const { id, title, address, archived, blocked, role } = site;
-  return html`<li class="panel"><div class="card-head">${tile(site)}<div><h3><a href="${sitePath(id)}">${title}</a></h3>
+  return html`<li class="panel">${arePictured ? picture(site) : null}<div${arePictured ? null : html` class="card-head"`}>${arePictured ? null : tile(site)}<div><h3><a href="${sitePath(id)}">${title}</a></h3>
 <p class="hint"><a href="${address}" rel="noopener noreferrer">${hostOf(address)}</a></p>
 <p class="hint">${stateOf(site, now)}${archived ? ' · archived' : ''}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div></div>
 ${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}
@@ -48,11 +52,19 @@ ${weekChart(site)}
 ${countList(site)}</li>`;
 }
 
+/** The home page; the title follows it, so it has no words. Where others have one, a site without it has a tile as large. */
+function picture(site: SiteCard): Html {
+  const { width, height } = cardPicture;
+  if (site.picture === null) return tile(site, { width, height });
+  return html`<img class="shot" src="${site.picture}" alt="" loading="lazy" width="${width}" height="${height}">`;
+}
+
 /** In place of a picture: the first letter of the title, on a colour that the site keeps. */
-function tile({ id, title }: SiteCard): Html {
+function tile({ id, title }: SiteCard, { width, height } = { width: 48, height: 48 }): Html {
   const [letter = ''] = title.toUpperCase();
   const color = [...id].reduce((sum, one) => sum + one.charCodeAt(0), 0) % 5;
-  return html`<svg class="tile tile-${color}" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true"><rect width="48" height="48" rx="12"/><text x="24" y="32" text-anchor="middle">${letter}</text></svg>`;
+  const [isLarge, box] = [width > 48, `0 0 ${width} ${height}`];
+  return html`<svg class="tile tile-${color}${isLarge ? ' shot' : ''}" viewBox="${box}" width="${width}" height="${height}" aria-hidden="true"><rect width="${width}" height="${height}" rx="${isLarge ? 0 : 12}"/><text x="${width / 2}" y="${height / 2 + (isLarge ? 32 : 8)}" text-anchor="middle">${letter}</text></svg>`;
 }
 
 /** What there is of each kind; none are left out. */

@@ -11,6 +11,7 @@ export type PreviewShown = {
   slot: number;
   status: string;
   address: string | null;
+  deployment_id: string | null;
   holds_work: boolean;
   behind: boolean;
   expires_at: string | null;
@@ -23,6 +24,8 @@ export type OverviewPage = {
   /** What `main` has that visitors do not see yet. */
   unpublished: { source: boolean; content: boolean; address: boolean };
   previews: PreviewShown[];
+  /** Whether a preview can be compared with the live version. */
+  canCompare: boolean;
   /** The log of the running or failed build that is shown. */
   log: string;
   /** Whether older versions exist. */
@@ -75,14 +78,15 @@ ${logBox(log)}
 </section>`;
 }
 
-function previewList({ site, form, now }: SiteFrame, { previews }: OverviewPage): Html | null {
+function previewList({ site, form, now }: SiteFrame, { previews, canCompare }: OverviewPage): Html | null {
   const used = previews.filter(({ status, holds_work }) => status !== 'empty' || holds_work);
   if (used.length === 0) return null;
   return html`<section><h2>Previews</h2>
 <ul class="rows">${used.map(
-    ({ slot, status, address, holds_work, behind, expires_at }) => html`<li>
+    ({ slot, status, address, deployment_id, holds_work, behind, expires_at }) => html`<li>
 <div><strong>${address ? html`<a href="${address}" rel="noopener noreferrer">Preview ${slot}</a>` : `Preview ${slot}`}</strong><small>${previewWords(status)}${behind ? ' · the site has changed since' : ''}${expires_at ? ` · expires ${relative(new Date(expires_at), now)}` : ''}</small></div>
-${status === 'draft' && holds_work && !site.archived ? form({ action: `${sitePath(site.id)}/previews/${slot}/publish`, inline: true }, html`<button class="small">Publish<span class="unseen"> preview ${slot}</span></button>`) : null}
+<div class="actions">${status === 'draft' && canCompare && deployment_id ? form({ action: `${sitePath(site.id)}/versions/${deployment_id}/compare`, inline: true }, html`<button class="quiet small">Compare<span class="unseen"> preview ${slot} with the live version</span></button>`) : null}
+${status === 'draft' && holds_work && !site.archived ? form({ action: `${sitePath(site.id)}/previews/${slot}/publish`, inline: true }, html`<button class="small">Publish<span class="unseen"> preview ${slot}</span></button>`) : null}</div>
 </li>`,
   )}</ul></section>`;
 }

@@ -18,9 +18,11 @@ export type VersionPage = {
     commits: { sha: string; subject: string; author: string }[];
   };
   log: string;
+  /** Whether it can be compared with another version. */
+  canCompare: boolean;
 };
 
-export function versionPage(frame: SiteFrame, { version, log }: VersionPage): WrittenPage {
+export function versionPage(frame: SiteFrame, { version, log, canCompare }: VersionPage): WrittenPage {
   const { site, now, form } = frame;
   const path = `${sitePath(site.id)}/versions/${version.id}`;
   const running = isRunning(version);
@@ -30,6 +32,7 @@ export function versionPage(frame: SiteFrame, { version, log }: VersionPage): Wr
 <p class="lead">${statusWords(version.status)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
 ${version.error ? html`<p class="fault">${version.error.message}</p><p class="hint">Tell your agent. To show visitors an earlier version, restore it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
 ${restore ? html`<section class="panel"><p>Restoring shows this version to visitors at once. Nothing is rebuilt, and no version is lost.</p>${form({ action: `${path}/restore`, inline: true }, html`<button>Restore this version</button>`)}</section>` : null}
+${canCompare ? html`<section class="panel"><p>${version.status === 'live' ? 'See what it changed on the pages.' : 'See what looks different from the live version.'}</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}
 ${running ? runningPanel(version, log, { now, progress: `${path}/progress` }) : null}
 ${commitList(version)}
 ${changeList(version)}
