@@ -23,7 +23,7 @@ export type ComparisonPage = {
 };
 
 const style = `.pair img { display: block; max-width: 100%; height: auto; border: 1px solid var(--edge); border-radius: 0.625rem }
-.pair { margin: 0; display: grid; gap: 0.5rem }`;
+.pair { display: grid; gap: 0.5rem }`;
 
 export function comparisonPage(frame: SiteFrame, page: ComparisonPage): WrittenPage {
   const { site } = frame;
@@ -68,11 +68,11 @@ function pair({ page, width, picture }: ComparisonPage['pages'][number], path: s
   if (!picture) return html`<section>${heading}<p class="hint">Only its length is different.</p></section>`;
   const source = `${path}/pictures/${picture.url.split('/').at(-1)}`;
   return html`<section>${heading}
-<figure class="pair"><a href="${source}"><img src="${source}" alt="${page} ${window}, before and after" loading="lazy" width="${picture.width}" height="${picture.height}"></a>
-<figcaption class="hint">Before on the left, after on the right. What differs is outlined.</figcaption></figure></section>`;
+<div class="pair"><a href="${source}"><img src="${source}" alt="${page} ${window}, before and after" loading="lazy" width="${picture.width}" height="${picture.height}"></a>
+<p class="hint">Before on the left, after on the right. What differs is outlined.</p></div></section>`;
 }
 
 function pageList(words: string, pages: readonly string[]): Html | null {
   if (pages.length === 0) return null;
-  return html`<section><h2>${words}</h2><ul class="files panel">${pages.map((page) => html`<li>${page}</li>`)}</ul></section>`;
+  return html`<section><h2>${words}</h2><div class="panel"><ul class="files">${pages.map((page) => html`<li>${page}</li>`)}</ul></div></section>`;
 }
