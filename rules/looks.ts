@@ -1,4 +1,4 @@
-/** How a page is looked at: the sizes and forms of screenshots. Pure. */
+/** How pages are looked at: the sizes and forms of screenshots, and what differs between two. Pure. */
 
 export const widths = { min: 320, max: 1920 } as const;
 export const heights = { min: 320, max: 2160 } as const;
@@ -36,3 +36,22 @@ export function lookOf({ width, height, scheme }: Screenshot): Look {
 /** The same for every call that asks for the same picture. */
 export const formKey = ({ path, width, height, scheme, format }: Screenshot): string =>
   [width, height, scheme, format, path].join(' ');
+
+/** `not_shown`: the page kept the browser from drawing it. */
+export const pageChanges = ['changed', 'added', 'removed', 'not_shown'] as const;
+
+/** One page in one window. Pages that are in one of the versions only are not drawn. */
+export type ComparedPage = {
+  /** The path of the page. */
+  page: string;
+  change: (typeof pageChanges)[number];
+  /** The width of the window, in CSS pixels; null for a page that is not drawn. */
+  width: number | null;
+  /** Where the newer version differs, from the top. One without height: something was removed there. */
+  regions: Region[];
+  /** Both versions beside each other: the position of the picture, and its size. */
+  picture: { position: number; width: number; height: number } | null;
+};
+
+/** `pagesLeft`: how many further pages were not compared. */
+export type Compared = { pages: ComparedPage[]; unchanged: string[]; pagesLeft: number };

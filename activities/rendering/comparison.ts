@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import type { Renderer, VisitLimits } from '#providers/browser/renderer.ts';
-import type { ComparedPage } from '#rules/comparisons.ts';
 import { checkedWidths } from '#rules/findings.ts';
+import type { ComparedPage } from '#rules/looks.ts';
 import { type Look, type Region, usualHeight } from '#rules/looks.ts';
 import type { ShownVersion } from './site-version.ts';
 import { showAll } from './whole-page.ts';

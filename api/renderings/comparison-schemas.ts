@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { Rendering } from '#db/renderings/rendering.ts';
 import { call } from '#rules/calls/calls.ts';
-import { type Compared, pageChanges } from '#rules/comparisons.ts';
+import { type Compared, pageChanges } from '#rules/looks.ts';
 import type { Config } from '#runtime/config.ts';
 import { checksInput } from './schemas.ts';
 

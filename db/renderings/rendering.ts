@@ -2,9 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Site } from '#db/sites/site.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
-import type { Compared } from '#rules/comparisons.ts';
 import type { Finding } from '#rules/findings.ts';
-import type { Screenshot } from '#rules/looks.ts';
+import type { Compared, Screenshot } from '#rules/looks.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 
 export type RenderingStatus = 'queued' | 'running' | 'done' | 'failed';

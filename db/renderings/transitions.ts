@@ -3,7 +3,7 @@ import type { Deployment } from '#db/deployments/deployment.ts';
 import type { HourlyUsage } from '#db/deployments/hourly-limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
-import type { Compared } from '#rules/comparisons.ts';
+import type { Compared } from '#rules/looks.ts';
 import { formKey } from '#rules/looks.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';

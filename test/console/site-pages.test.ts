@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Rendering } from '#db/renderings/rendering.ts';
 import { finishRendering } from '#db/renderings/transitions.ts';
-import type { ComparedPage } from '#rules/comparisons.ts';
+import type { ComparedPage } from '#rules/looks.ts';
 import { cardPicture } from '#rules/looks.ts';
 import { createSite } from '#test/api/fixture.ts';
 import { png } from '#test/git/samples.ts';

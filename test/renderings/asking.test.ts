@@ -6,7 +6,7 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { failRendering, finishRendering, queueRendering, sweepRenderings } from '#db/renderings/transitions.ts';
 import { createTurns } from '#providers/browser/turns.ts';
-import type { ComparedPage } from '#rules/comparisons.ts';
+import type { ComparedPage } from '#rules/looks.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';

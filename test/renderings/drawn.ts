@@ -5,7 +5,7 @@ import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { finishRendering, queueRendering } from '#db/renderings/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { renderManifest } from '#providers/manifest.ts';
-import type { Compared } from '#rules/comparisons.ts';
+import type { Compared } from '#rules/looks.ts';
 import { usualHeight } from '#rules/looks.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
