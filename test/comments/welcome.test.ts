@@ -132,3 +132,35 @@ test('a reader of a draft’s link is welcomed to it, and comments on it', { tag
   expect(thread).toMatchObject({ deployment_id: deploymentId, position: { quote: 'Bread on Sundays' } });
   await context.close();
 });
+
+test('the key of an ended link gives way to the newest link’s', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  const { body: first } = await site.review();
+  const context = await fixture.newContext(desk);
+  const { page, frame } = await openReview(context, first.url);
+  await startComment({ frame });
+  await frame.getByRole('button', { name: 'Cancel' }).click();
+  await site.call('DELETE', `/v1/review-links/${first.id}`);
+  await site.open('Is this right?');
+
+  // The page opens without a word about the old link; a press says what to do.
+  await page.reload();
+  const start = frame.getByRole('button', { name: 'Add comment', exact: true });
+  await start.waitFor();
+  await soon(() => frame.locator('body').evaluate('localStorage.length')).toBe(0);
+  expect(await frame.locator('#fault').isVisible()).toBe(false);
+  const [popup] = await Promise.all([context.waitForEvent('page'), start.press('Enter')]);
+  await popup.getByRole('heading', { name: 'This link has expired' }).waitFor();
+  await popup.close();
+
+  // So it does in a browser that still has the old key.
+  const stale = `localStorage.setItem('frontage-review:${site.site.public_id}', '${first.url.split('/').at(-1)}')`;
+  await frame.locator('body').evaluate(stale);
+  await page.close();
+  const next = await openReview(context, await site.link());
+  await next.frame.getByText('You are reviewing Bakery. 1 comment is open.').waitFor();
+  expect(await next.frame.locator('#fault').isVisible()).toBe(false);
+  const shown = next.frame.getByText('Is this right?');
+  await pressUntil(next.frame.getByRole('button', { name: 'Show comments' }), shown);
+  await context.close();
+});

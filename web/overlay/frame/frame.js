@@ -101,11 +101,19 @@ async function refresh() {
       // Drawing again would take the keyboard focus off the list.
       if (isSame) return tellPins();
     } catch (error) {
-      showFault(error instanceof Error ? error.message : String(error));
+      if (hasKey() || view !== 'pill') showFault(error instanceof Error ? error.message : String(error));
+      else forgetEarlierLink();
     }
   }
   draw();
   tellPins();
+}
+
+/** The key was of an earlier link: the next press gets that of the newest. As on a first page, the page keeps the focus. */
+function forgetEarlierLink() {
+  if (threads.all.length > 0 || !drawWelcome()) return;
+  view = undefined;
+  show('welcome');
 }
 
 function tellPins() {
