@@ -12,11 +12,13 @@ import type { Deps } from '#runtime/deps.ts';
 import { waitingFor } from './address-change.ts';
 import type { Usage } from './rules.ts';
 
-const limitSchema = z.object({
-  value: z.number().int(),
-  used: z.number().int().optional(),
-  resets_at: moment.optional(),
-});
+const limitSchema = z
+  .object({
+    value: z.number().int(),
+    used: z.number().int().optional(),
+    resets_at: moment.optional(),
+  })
+  .meta({ id: 'Limit' });
 
 const pendingSchema = z.object({
   email: z.string(),

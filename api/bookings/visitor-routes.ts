@@ -118,6 +118,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
       config: { operation: 'offer.slots', capability, invalid },
       schema: {
         summary: 'List the available times on a day',
+        description: 'Each time has the number of seats that are left.',
         security,
         params: publicParams,
         querystring: slotsQuery,

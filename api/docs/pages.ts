@@ -13,7 +13,7 @@ import { type Contents, documentPage } from '#web/pages/platform/document.ts';
 import { errorCatalog } from '#web/pages/platform/error-catalog.ts';
 import { type OperationShown, operationIndex, referencePage } from '#web/pages/platform/reference.ts';
 import type { Schemas } from '#web/pages/platform/reference-schemas.ts';
-import { tagGroups } from './tags.ts';
+import { tagGroups, tagNamesOf } from './tags.ts';
 
 /** The parts of an OpenAPI document that the reference shows. */
 export type ApiDocument = {
@@ -72,13 +72,13 @@ export function openDocumentation(baseUrl: string, skill: SkillTree, read: () =>
     const inGroup = (names: string[]) => all.filter(({ tags }) => tags?.some((tag) => names.includes(tag)));
     const group = tagGroups.find((one) => one.slug === slug);
     if (group) {
-      const names = Object.values(group.tags);
+      const names = tagNamesOf(group);
       return referencePage(group.name, names, inGroup(names), components?.schemas ?? {});
     }
     return html`<h1>API</h1>
 ${markdown(info.description ?? '', 'docs/')}
 <p><a href="/openapi.json">The OpenAPI description</a></p>
-${tagGroups.map(({ name, slug, tags }) => html`<h2>${name}</h2>\n${operationIndex(inGroup(Object.values(tags)), `/docs/api/${slug}`)}`)}`;
+${tagGroups.map((one) => html`<h2>${one.name}</h2>\n${operationIndex(inGroup(tagNamesOf(one)), `/docs/api/${one.slug}`)}`)}`;
   }
 
   return (path: string): DocumentFile | undefined => {

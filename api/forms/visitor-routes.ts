@@ -112,6 +112,7 @@ function describeRoutes(app: Api, deps: Deps, limit: ClientLimiter): void {
       config: { operation: 'form.challenge' },
       schema: {
         summary: 'Get a challenge',
+        description: 'The form’s script solves it and sends the solution with what the visitor wrote.',
         security: [],
         params: formParams,
         response: { 200: z.record(z.string(), z.unknown()) },

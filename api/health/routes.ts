@@ -18,6 +18,7 @@ export function healthRoutes(app: Api, deps: Deps): void {
       schema: {
         security: [],
         summary: 'Check that the process is running',
+        description: 'Asks no other part: for a supervisor that restarts the process.',
         response: { 200: z.object({ status: z.literal('up') }) },
       },
     },
@@ -32,6 +33,7 @@ export function healthRoutes(app: Api, deps: Deps): void {
       schema: {
         security: [],
         summary: 'Check that the database, workflow engine and store respond and that the process is not shutting down',
+        description: 'Returns 503 while a part does not respond: for a load balancer.',
         response: { 200: readiness, 503: readiness },
       },
     },

@@ -2,9 +2,10 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { Api } from '#api/api.ts';
-import { tagGroups } from '#api/docs/tags.ts';
+import { tagGroups, tagNamesOf } from '#api/docs/tags.ts';
 import { type NeedName, needOf } from '#api/scopes/needs.ts';
 import type { Config } from '#runtime/config.ts';
+import { usualResponse } from '#web/pages/platform/reference.ts';
 import { linkCalls } from './links.ts';
 
 const description = `Frontage lets an AI agent and its owner make and run websites.
@@ -15,13 +16,20 @@ state of the resource that the first call created. A call that starts work waits
 \`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers. Each
 operation names the scope that its token needs. A call beyond it returns \`out_of_scope\`, with a link on which the owner can allow it.`;
 
+const license = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' };
+
 /** Describes all routes that are added after it. */
 export async function describeApi(app: Api, config: Config): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Frontage', version: '1', description },
-      tags: tagGroups.flatMap(({ tags }) => Object.values(tags).map((name) => ({ name }))),
+      info: {
+        title: 'Frontage',
+        version: '1',
+        description,
+        license,
+        contact: { name: 'Frontage', url: config.baseUrl },
+      },
       servers: [{ url: config.baseUrl }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
       security: [{ bearer: [] }],
@@ -41,14 +49,14 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       return nameWildcard(shown, url);
     },
     transformObject: (document) =>
-      withTagGroups(linkCalls(forTools(freeBodies(dropUnused(jsonSchemaTransformObject(document)))))),
+      withTagGroups(linkCalls(forTools(nameKeys(freeBodies(dropUnused(jsonSchemaTransformObject(document))))))),
   });
 }
 
 /** Groups of tags, which viewers of the description show as chapters (an extension that Redoc introduced). */
 const withTagGroups = <Document extends object>(document: Document) => ({
   ...document,
-  'x-tagGroups': tagGroups.map(({ name, tags }) => ({ name, tags: Object.values(tags) })),
+  'x-tagGroups': tagGroups.map((group) => ({ name: group.name, tags: tagNamesOf(group) })),
 });
 
 const idempotencyHeader = {
@@ -120,17 +128,42 @@ function freeBodies<Document extends object>(document: Document): Document {
   return document;
 }
 
-type Answered = { tags?: { name: string }[]; paths?: Record<string, Record<string, AnsweredOperation>> };
-type AnsweredOperation = { tags?: string[]; responses?: Record<string, unknown> };
+type Answered = {
+  tags?: { name: string; description: string }[];
+  paths?: Record<string, Record<string, AnsweredOperation>>;
+};
+type AnsweredOperation = { tags?: string[]; responses?: Record<string, { description?: string }> };
 
-/** What generators and linters look for: declared tags, and refusals as such beside the default response. */
+/** What the generator of the document writes where a schema has no description. */
+const noDescription = 'Default Response';
+const allTags = tagGroups.flatMap(({ tags }) => Object.values(tags)).sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** What generators and linters look for: declared tags, refusals as such beside the default response, and descriptions. */
 function forTools<Document extends object>(document: Document): Document {
   const described = document as Answered;
   const operations = Object.values(described.paths ?? {}).flatMap((methods) => Object.values(methods));
-  for (const { responses } of operations) if (responses?.default) responses['4XX'] = responses.default;
-  const names = new Set(operations.flatMap(({ tags = [] }) => tags));
-  described.tags = [...names].sort().map((name) => ({ name }));
+  for (const { responses = {} } of operations) {
+    for (const [status, response] of Object.entries(responses))
+      if (response.description === noDescription)
+        response.description = status === '200' ? usualResponse : 'A refusal: what is wrong, and what to do.';
+    if (responses.default) responses['4XX'] = responses.default;
+  }
+  const used = new Set(operations.flatMap(({ tags = [] }) => tags));
+  described.tags = allTags
+    .filter(({ name }) => used.has(name))
+    .map(({ name, about }) => ({ name, description: about }));
   return document;
+}
+
+/** Gives a record of known keys these keys as properties. The generator of the document only requires them, which linters report. */
+function nameKeys<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(nameKeys) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const named = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, nameKeys(inner)]));
+  const { propertyNames, additionalProperties: each, required, ...record } = named;
+  if (propertyNames?.enum === undefined || !Array.isArray(required)) return named as Value;
+  const properties = Object.fromEntries(required.map((key: string) => [key, each]));
+  return { ...record, properties, required, additionalProperties: false } as Value;
 }
 
 /** Each named schema occurs twice, as input and as output. Removes those that no operation uses. */

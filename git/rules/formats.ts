@@ -10,7 +10,7 @@ import { textFault } from './texts.ts';
 
 const images = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
 const styles = ['css', 'scss'];
-const texts = ['md', 'mdx', 'json', 'yaml', 'yml', 'toml', 'csv'];
+const texts = ['md', 'mdx', 'mdoc', 'json', 'yaml', 'yml', 'toml', 'csv'];
 
 /** A folder of a site that accepts only some formats. */
 export type Place = { name: string; extensions: readonly string[] };
@@ -81,6 +81,10 @@ export type FormatFault = {
 const sameFormat: Record<string, string> = { jpeg: 'jpg', tiff: 'tif', apng: 'png' };
 const formatOf = (extension: string) => sameFormat[extension] ?? extension;
 
+/** Browsers take a PNG for an icon, and many a `favicon.ico` is one. Where a build reads it, it has to have its own name. */
+const isIconOf = (place: Place, found: string, extension: string) =>
+  place === staticFiles && extension === 'ico' && formatOf(found) === 'png';
+
 // Enough to detect the format, even behind large metadata.
 const headBytesMax = 1_048_576;
 
@@ -120,7 +124,7 @@ export async function formatFault(
     return fault && wrongBytes(place, extension, head, fault.what);
   }
   const found = await detect(head);
-  if (!found || formatOf(found.ext) !== formatOf(extension)) {
+  if (!found || !(formatOf(found.ext) === formatOf(extension) || isIconOf(place, found.ext, extension))) {
     return wrongBytes(place, extension, head, 'are not in a known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);

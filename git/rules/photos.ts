@@ -16,8 +16,8 @@ export type Plan = readonly Piece[] | 'unreadable';
 const plans = { jpeg: planJpeg, png: planPng, webp: planWebp, avif: planAvif };
 const headBytes = 64;
 
-/** Whether a valid file of this name is a photo in one of these formats. */
-export const isPhotoName = (path: string): boolean => /\.(jpe?g|png|webp|avif)$/i.test(path);
+/** Whether a valid file of this name may be a photo in one of these formats: an icon may be a PNG. */
+export const isPhotoName = (path: string): boolean => /\.(jpe?g|png|webp|avif|ico)$/i.test(path);
 
 /** What of this file is stored. Undefined for a file that is no JPEG, PNG, WebP or AVIF. */
 export async function planPhoto(read: Read): Promise<Plan | undefined> {

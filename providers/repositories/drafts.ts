@@ -12,7 +12,7 @@ export class UnreadableFrontMatter extends Error {}
 
 /** Whether a file of this name can be marked as a draft. */
 export function mayBeDraft(path: string): boolean {
-  return /\.(mdx?|json|ya?ml|toml)$/i.test(path);
+  return /\.(mdx?|mdoc|json|ya?ml|toml)$/i.test(path);
 }
 
 /** The part of a file that says whether it is a draft. */
@@ -21,7 +21,7 @@ export type DraftData = { format: 'json' | 'toml' | 'yaml'; text: string };
 /** Undefined for a post without front matter. Throws UnreadableFrontMatter. */
 export function draftDataOf(path: string, text: string): DraftData | undefined {
   const extension = extensionOf(path);
-  if (extension !== 'md' && extension !== 'mdx')
+  if (!['md', 'mdx', 'mdoc'].includes(extension))
     return { format: extension === 'json' || extension === 'toml' ? extension : 'yaml', text };
   const [, delimiter, matter = ''] = frontMatter.exec(text) ?? [];
   if (delimiter !== undefined) return { format: delimiter === '+++' ? 'toml' : 'yaml', text: matter };

@@ -8,7 +8,7 @@ const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
 const frozen =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(lock|workspace)\.yaml|bun\.lockb?|deno\.lock)$/i;
 const pictures = '.jpg .jpeg .png .webp .avif .gif';
-const content = listOf(`.md .mdx .json .yaml .yml .toml .csv ${pictures}`);
+const content = listOf(`.md .mdx .mdoc .json .yaml .yml .toml .csv ${pictures}`);
 const served = listOf(`.ico .svg .txt .webmanifest .json .csv .ics .woff2 .mp4 .webm .mp3 .vtt .pdf ${pictures}`);
 const assets = listOf(`.tif .tiff .svg .woff2 .woff .ttf .otf .ico .css .scss ${pictures}`);
 const code = listOf('.astro .js .mjs .cjs .jsx .ts .mts .cts .tsx .svelte .vue .css .scss .sass');

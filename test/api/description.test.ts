@@ -42,6 +42,8 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
     expect(operation.operationId).toMatch(/^[a-z_]+\.[a-z_]+$/);
     expect((operation as Operation & { summary?: string }).summary).toMatch(/^[A-Z]/);
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', 'default']));
+    const texts = [operation, ...Object.values(operation.responses)] as { description?: string }[];
+    for (const { description } of texts) expect(description).toMatch(/^(?!Default Response)[A-Z]/);
     const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const described = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
     expect(described.sort()).toEqual(parts.sort());
@@ -57,6 +59,7 @@ test('bodies of files and refusals are described, and tags are declared', () => 
   expect(bodyOf('post', '/v1/deployments/{id}/archive')).toEqual(archive);
   for (const { operation } of routes) expect(operation.responses['4XX']).toEqual(operation.responses.default);
   const declared = document.tags.map(({ name }: { name: string }) => name);
+  for (const { description } of document.tags) expect(description).toMatch(/^[A-Z].*\.$/);
   expect(new Set(routes.flatMap(({ path, method }) => document.paths[path][method.toLowerCase()].tags))).toEqual(
     new Set(declared),
   );

@@ -166,7 +166,10 @@ const welcome: { brings: string; repository?: Repository; files: AnyFile[] }[] =
     brings: 'posts in every format',
     repository: 'content',
     files: [
-      ...['a.md', 'b/c.mdx', 'd.yaml', 'e.yml', 'f.toml', 'g.csv', 'h.MD'].map((path) => ({ path, bytes: 'a\u00e9' })),
+      ...['a.md', 'b/c.mdx', 'd.yaml', 'e.yml', 'f.toml', 'g.csv', 'h.MD', 'i.mdoc'].map((path) => ({
+        path,
+        bytes: 'a\u00e9',
+      })),
       { path: 'i.json', bytes: '{}' },
       { path: 'j.jpg', bytes: sample.jpg },
       { path: 'k.png', bytes: sample.png },

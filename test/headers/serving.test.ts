@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isHashedAsset } from '#edge/content/files.ts';
 import { type Ask, ask, createFixture, type Fixture } from '#test/edge/fixture.ts';
+import { outputs } from './generators.ts';
 
 let fixture: Fixture;
 let port: number;
@@ -48,6 +49,7 @@ beforeAll(async () => {
 /.well-known/:a/:b /index.html 200
 `,
   });
+  for (const { name, files } of outputs) await fixture.publish(name, files);
   ({ port } = await fixture.openEdge());
 });
 afterAll(() => fixture?.close());
@@ -127,6 +129,18 @@ describe('_redirects', () => {
     await expect.poll(async () => (await other('/copy.css')).status).toBe(200);
     expect((await other('/copy.css')).headers['cache-control']).toBe('public, max-age=0, must-revalidate');
     expect((await other('/_astro/app.css')).headers['cache-control']).toContain('immutable');
+  });
+});
+
+describe.each(outputs)('the output of $name', ({ name, expected }) => {
+  test.each(expected)('$path', async ({ path, status = 200, shows, immutable, to, type = '' }) => {
+    const answer = await ask(port, path, { host: `${name}.sites.test` });
+    expect([answer.status, answer.headers.location]).toEqual([status, to]);
+    if (shows !== undefined) expect(answer.text).toContain(`<title>${shows}</title>`);
+    else expect(answer.text).not.toContain('<!doctype html><title>');
+    expect(answer.headers['content-type'] ?? '').toContain(type);
+    const usual = status === 404 && shows === undefined ? 'no-store' : 'public, max-age=0, must-revalidate';
+    expect(answer.headers['cache-control']).toBe(immutable ? 'public, max-age=31536000, immutable' : usual);
   });
 });
 

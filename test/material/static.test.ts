@@ -55,6 +55,7 @@ test.each([
   ['favicon.ico', icon(sample.png.length < 40 ? Buffer.alloc(40) : sample.png)],
   ['logo.svg', sample.svg()],
   ['a.png', sample.png],
+  ['favicon.ico', sample.png],
   ['a.jpeg', sample.jpg],
   ['a.webp', sample.webp],
   ['a.avif', generalAvif],
@@ -104,6 +105,11 @@ test.each([
   ['a script in an SVG', 'a.svg', sample.svg('<script>alert(1)</script>'), /<script> element/],
   ['a handler in an SVG', 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>', /event handler/],
   ['a PNG with a page behind it', 'a.png', Buffer.concat([sample.png, Buffer.from(page)]), /another file/],
+  ['a page behind a PNG named .ico', 'a.ico', Buffer.concat([sample.png, Buffer.from(page)]), /another file/],
+  ['a PNG named .jpg', 'a.jpg', sample.png, /PNG format/],
+  ['a JPEG named .ico', 'a.ico', sample.jpg, /JPG format/],
+  ['a PDF named .png', 'a.png', sample.pdf, /PDF format/],
+  ['a picture named .mp4', 'a.mp4', sample.png, /PNG format/],
   ['an icon with a page behind it', 'a.ico', Buffer.concat([icon(sample.png), Buffer.from(page)]), /./],
   ['an icon of pages', 'a.ico', icon(Buffer.from(page.padEnd(60))), /not a complete ICO|web page/],
   ['an icon that points elsewhere', 'a.ico', icon(sample.png, 4_000_000), /not a complete ICO/],
@@ -160,6 +166,10 @@ test.each(['src/assets/a.png', 'src/media/film.mp4', 'public/a.pdf', 'docs/plan.
   'a pointer of Git LFS is named as one: %s',
   async (path) => expect((await refusalOf(path, pointer))?.what).toContain('Git LFS pointer'),
 );
+
+test('a PNG with the name of an icon is refused where a build reads it', async () => {
+  expect((await refusalOf('src/assets/favicon.ico', sample.png))?.what).toMatch(/PNG format/);
+});
 
 test('a HEIC that also claims to be an AVIF is refused', async () => {
   const both = Buffer.from(generalAvif);

@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { outputs } from '#test/headers/generators.ts';
 import { type TarEntry, tarOf, type ZipEntry, zipOf } from './archives.ts';
 import { createFixture, createSite, errorOf, until } from './fixture.ts';
 import { named, sender } from './sending.ts';
@@ -55,6 +56,13 @@ test.each([
   expect((await fixture.visit(own.name, '/caf%C3%A9/a.txt')).text).toBe(type);
   expect((await fixture.visit(own.name, '/old')).status).toBe(301);
   expect((await fixture.visit(own.name, '/.well-known/security.txt')).status).toBe(200);
+});
+
+test.each(outputs)('the output of $name is accepted as an archive', async ({ files }) => {
+  const upload = await begin(await createSite(owner));
+  const entries = Object.entries(files).map(([name, content]) => ({ name, content }));
+  expect((await send(upload, 'application/gzip', gzipSync(await tarOf(entries)))).body.left_out).toEqual([]);
+  expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: entries.length });
 });
 
 const page = { name: 'index.html', content: front };

@@ -10,6 +10,7 @@ test.each([
   ['a.md', '\uFEFF---\ndraft: true\n---\n', true],
   ['a.md', '\n\n---\ndraft: true\n---\n', true],
   ['a.mdx', '+++\ndraft = true\n+++\n', true],
+  ['a.mdoc', '---\ndraft: true\n---\n{% note %}', true],
   ['A.MD', '---\ndraft: true\n---\n', true],
   ['a.json', '{"draft": true}', true],
   ['a.yaml', 'draft: true', true],
@@ -38,7 +39,7 @@ test.each([
   expect(await reader.isDraft(path, text)).toBe(expected);
   // The same in a thread, which reads long texts.
   const long = path.endsWith('.json') ? `${text}${' '.repeat(5_000)}` : `${text}\n${'# long\n'.repeat(1_000)}`;
-  if (!/\.mdx?$/i.test(path)) expect(await reader.isDraft(path, long)).toBe(expected);
+  if (!/\.(mdx?|mdoc)$/i.test(path)) expect(await reader.isDraft(path, long)).toBe(expected);
 });
 
 test.each([

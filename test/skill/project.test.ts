@@ -33,6 +33,7 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'src/content.config.ts': source('src/content.config.ts'),
   'src/content/config.ts': dropped('same place as src/content.config.ts'),
   'src/content/blog/first.md': content('blog/first.md'),
+  'src/content/docs/second.mdoc': content('docs/second.mdoc'),
   'src/content/blog/Chart.jsx': source('src/beside-content/blog/Chart.jsx'),
   'src/content/blog/logo.svg': dropped('no format of content'),
   'src/pages/index.astro': source('src/pages/index.astro'),

@@ -19,7 +19,8 @@ export type OperationShown = {
 };
 
 const places = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
-const usualDescription = 'Default Response';
+/** Describes a successful response of which there is nothing else to say: the page leaves it out. */
+export const usualResponse = 'The call succeeded.';
 const words = (text: string) => markdownHtml(text).body;
 
 /** The page of a group: an index, its operations by tag, and the objects that they take and return. */
@@ -87,7 +88,7 @@ function contentEntry(content: Content): Html {
 function answerEntry(answer: { description?: string; content?: Content } | undefined): Html | null {
   if (!answer) return null;
   const { description, content } = answer;
-  const said = description && description !== usualDescription ? words(description) : null;
+  const said = description && description !== usualResponse ? words(description) : null;
   return html`<h4>Returns</h4>\n${said}${content ? contentEntry(content) : null}`;
 }
 
