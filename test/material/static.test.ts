@@ -167,7 +167,7 @@ test.each(['src/assets/a.png', 'src/media/film.mp4', 'public/a.pdf', 'docs/plan.
   async (path) => expect((await refusalOf(path, pointer))?.what).toContain('Git LFS pointer'),
 );
 
-test('a PNG with the name of an icon is refused where a build reads it', async () => {
+test('a PNG named as an icon is refused where a build reads it', async () => {
   expect((await refusalOf('src/assets/favicon.ico', sample.png))?.what).toMatch(/PNG format/);
 });
 
