@@ -184,7 +184,7 @@ test('each outcome has its exit code and names the next step', async () => {
     1,
     expect.stringContaining('did not respond'),
   ]);
-  const refused = await run(['site', 'read', 'x', '--json']);
+  const refused = await run(['site', 'read', 'site_01h455vb4pex5vsknk084sn02q', '--json']);
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);
   expect(refused.err).toMatch(/^ {2}request req_[0-9a-f]{24}$/m);
 });
