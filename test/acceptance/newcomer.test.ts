@@ -49,7 +49,6 @@ test('the agent creates a site from a template, changes its clone, and publishes
   done(await run(['site', 'create', '--name', name, '--title', 'The kiln', '--template', 'business', '--json']));
   expect((await run(['clone', name])).exit).toBe(0);
   const facts = JSON.parse(await readFile(join(folder, 'src/site.json'), 'utf8'));
-  const bookings = { ...facts.bookings, open: true };
   await writeFile(join(folder, 'src/site.json'), JSON.stringify({ ...facts, phone }));
   await mkdir(join(folder, 'docs'), { recursive: true });
   await writeFile(join(folder, 'docs/facts.md'), `phone: ${phone}, from the owner\n`);
@@ -74,6 +73,7 @@ test('the agent adds a form and timetable, previews them, answers a comment, and
   done(await run(['bookable', 'declare', name, '--calendars', calendars, '--services', services, '--json']));
 
   const facts = JSON.parse(await readFile(join(folder, 'src/site.json'), 'utf8'));
+  const bookings = { ...facts.bookings, open: true };
   await writeFile(join(folder, 'src/site.json'), JSON.stringify({ ...facts, form: form.action_url, bookings }));
   await git(folder, 'commit', '-qam', 'Take enquiries and bookings');
   await git(folder, 'push', '-q', 'origin', 'HEAD:preview/1');
