@@ -7,11 +7,16 @@ import type { Page } from 'playwright-core';
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 /** A rule of WCAG 2.2 that axe-core leaves out by default. */
-const optionsWith = (areTargetsMeasured: boolean) =>
-  JSON.stringify({ resultTypes: ['violations'], rules: { 'target-size': { enabled: areTargetsMeasured } } });
+const targetRule = 'target-size';
+/** What another colour scheme may break. The other rules cost most of the time. */
+const rulesOfSchemes = ['color-contrast', 'link-in-text-block'];
+/** What was seen when all rules last held: content and width. */
+const seen = new WeakMap<object, string>();
+const visible = 'location.pathname + innerWidth + document.documentElement.outerHTML + document.body.innerText';
 
 /**
  * One line for each element that breaks a rule, without transitions: halfway, the colours of a choice are none of the page's.
+ * Where nothing but the scheme has changed since the last time, only the rules about colours run.
  * `frame`: of the page, to check in its place. `areTargetsMeasured`: also links and buttons that are too small or too close.
  */
 export async function violationsOf(
@@ -21,8 +26,15 @@ export async function violationsOf(
 ): Promise<string[]> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   if (!(await page.evaluate(runsScripts))) return await violationsOfCopy(page, areTargetsMeasured);
-  await frame.evaluate(source);
-  const { violations }: AxeResults = await frame.evaluate(`axe.run(document, ${optionsWith(areTargetsMeasured)})`);
+  const state = `${areTargetsMeasured} ${await frame.evaluate(visible)}`;
+  const isOtherScheme = seen.get(frame) === state;
+  const rules = isOtherScheme
+    ? { runOnly: rulesOfSchemes }
+    : { rules: { [targetRule]: { enabled: areTargetsMeasured } } };
+  if (!(await frame.evaluate(`'axe' in window`))) await frame.evaluate(source);
+  const options = JSON.stringify({ resultTypes: ['violations'], ...rules });
+  const { violations }: AxeResults = await frame.evaluate(`axe.run(document, ${options})`);
+  if (!isOtherScheme && violations.length === 0) seen.set(frame, state);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   );

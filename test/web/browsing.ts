@@ -12,6 +12,7 @@ const args = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
+  '--in-process-gpu',
   '--host-resolver-rules=MAP *.localhost 127.0.0.1',
 ];
 

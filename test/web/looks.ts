@@ -6,7 +6,7 @@ import { pathOf } from '#test/stack/requirements.ts';
 import { violationsOf } from './axe.ts';
 
 const pictures = process.env.FRONTAGE_PICTURES;
-const usual = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+const usual = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--in-process-gpu'];
 
 /** What each test of a page runs with: `test.each(looks)`. */
 export const looks = [390, 1280].flatMap((width) =>
