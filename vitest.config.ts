@@ -9,6 +9,7 @@ const isolated = [
   'test/certificates/{connections,http2}.test.ts',
   'test/exports/content.test.ts',
   'test/hostile-pushes/bombs.test.ts',
+  'test/publishing/replay.test.ts',
   'test/store/durable.test.ts',
   'test/telemetry/**/*.test.ts',
 ];
