@@ -21,6 +21,7 @@ const placesOf: Readonly<Record<string, readonly Place[]>> = {
   Booking: [at('/v1/bookings/{id}')],
   CalendarFeed: [at('/v1/calendar-feeds/{id}')],
   Check: [at('/v1/checks/{id}')],
+  Comparison: [at('/v1/comparisons/{id}')],
   Collaborator: [at('/v1/sites/{id}/collaborators/{account_id}', 'account_id')],
   CommentThread: [at('/v1/comments/{id}')],
   Deployment: [at('/v1/deployments/{id}')],

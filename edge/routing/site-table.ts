@@ -123,6 +123,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
         const saved = disk.position();
         if (saved && saved.server === changes.server && mayMove(saved.mark, changes.mark, since)) disk.move(changes);
       }, changes);
+      if (gone.length > 0 && isSaving) disk.emptyLog();
     },
     async finish(position, isKnown) {
       for (let after = '', ids = disk.idsAfter(after); ids.length > 0; ids = disk.idsAfter(after)) {
@@ -133,6 +134,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
         await new Promise(setImmediate);
       }
       write(() => disk.move(position), undefined);
+      if (isSaving) disk.emptyLog();
     },
     repair() {
       if (!isBroken) return;
