@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import { type ComparisonPage, comparisonPage } from '#web/console/versions/comparison.ts';
+import { type ComparisonPage, comparisonPage, progressOf } from '#web/console/versions/comparison.ts';
 import { type Action, action } from './actions.ts';
 import { type Console, consolePage, siteFrameOf, siteOfPage } from './frame.ts';
 import { read, requireOfSite, sendFile } from './reading.ts';
@@ -38,7 +38,7 @@ export function comparisonPages(console: Console, show: Action['show']): void {
     const isOver = status === 'done' || status === 'failed';
     reply.header('cache-control', 'no-store');
     return {
-      status: status === 'queued' ? 'Waiting for the browser' : 'The pages are being compared',
+      status: progressOf(status),
       isOver,
       log: '',
     };

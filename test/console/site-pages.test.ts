@@ -101,7 +101,7 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
   await page.getByRole('heading', { name: 'Version 1 beside version 2' }).waitFor();
   const path = new URL(page.url()).pathname;
   const stranger = await fixture.newBusySite('The bakery');
-  await page.getByText('The pages are being compared').first().waitFor();
+  await page.getByText('Waiting for the browser').first().waitFor();
   const rendering = await deps.em().findOneOrFail(Rendering, { id: path.split('/').at(-1) as string });
   const { sha256 } = await deps.store.put(png);
   const only = { regions: [], width: null, picture: null };

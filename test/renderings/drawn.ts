@@ -5,8 +5,8 @@ import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { finishRendering, queueRendering } from '#db/renderings/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { renderManifest } from '#providers/manifest.ts';
-import type { Compared } from '#rules/looks.ts';
-import { usualHeight } from '#rules/looks.ts';
+import { type Compared, usualHeight } from '#rules/looks.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
 
@@ -16,6 +16,8 @@ type Drawn = NonNullable<Parameters<typeof finishRendering>[3]['result']>;
 /** Adds a version with one page to the site: its default screenshot, its checks and its comparison are done. */
 export async function drawnVersion(deps: Deps, { siteId, accountId }: { siteId: string; accountId: string }) {
   const { clock, store } = deps;
+  // Older than what limits of an hour count.
+  const before = new Date(clock.now().getTime() - dayMs);
   const page = await store.put(Buffer.from('<!doctype html><title>Home</title>'));
   const manifest = await store.put(renderManifest([{ path: 'index.html', sha256: page.sha256, bytes: page.bytes }]));
   const site = await deps.em().findOneOrFail(Site, { id: siteId });
@@ -41,7 +43,7 @@ export async function drawnVersion(deps: Deps, { siteId, accountId }: { siteId: 
     await deps.em().execute(
       `insert into deployment (id, site_id, number, kind, status, ticket, site_url, manifest_sha256, file_count, created_by_id, created_at, finished_at, live_at)
        values (?, ?, ?, 'upload', 'retired', ?, 'http://site.test', ?, 1, ?, ?, ?, ?)`,
-      [id, siteId, number, number, manifest.sha256, accountId, ...Array.from({ length: 3 }, () => clock.now())],
+      [id, siteId, number, number, manifest.sha256, accountId, before, before, before],
     );
     return await deps.em().findOneOrFail(Deployment, { id });
   }

@@ -33,15 +33,22 @@ export function comparisonPage(frame: SiteFrame, page: ComparisonPage): WrittenP
   const main = html`<p class="back"><a href="${path}">Overview</a></p>
 <h1>${title}</h1>
 <p class="lead">What looks different, on a phone and on a wide screen.</p>
-${isRunning ? waiting(`${path}/comparisons/${page.id}/progress`) : null}
+${isRunning ? waiting(`${path}/comparisons/${page.id}/progress`, page.status) : null}
 ${page.status === 'failed' ? html`<p class="fault">${page.error?.message ?? 'The pages could not be compared.'}</p>` : null}
 ${page.status === 'done' ? result(frame, page) : null}`;
   const modules = isRunning ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'overview', { title, main, style, ...modules });
 }
 
-const waiting = (progress: string): Html => html`<section class="panel running" data-progress="${progress}">
-<p><span class="pulse" aria-hidden="true"></span> <span data-status role="status">The pages are being compared</span>. This takes about a minute.</p>
+/** What is being done, of a comparison that is not done. */
+export const progressOf = (status: string): string =>
+  status === 'queued' ? 'Waiting for the browser' : 'The pages are being compared';
+
+const waiting = (
+  progress: string,
+  status: string,
+): Html => html`<section class="panel running" data-progress="${progress}">
+<p><span class="pulse" aria-hidden="true"></span> <span data-status role="status">${progressOf(status)}</span>. This takes about a minute.</p>
 </section>`;
 
 function result({ site, form }: SiteFrame, { id, slot, pages, unchanged, pages_left: left }: ComparisonPage): Html {
