@@ -23,7 +23,7 @@ const fixture = await useReviews();
 type Opened = Awaited<ReturnType<typeof openReview>>;
 
 /** What axe finds in the overlay's window. */
-async function faultsOf({ page }: Opened) {
+async function violationsIn({ page }: Opened) {
   const frame = page.frames().find((one) => one.url().includes('/review/frame/'));
   return frame ? await violationsOf(page, frame) : ['there is no frame'];
 }
@@ -38,26 +38,26 @@ test.each([
   const review = await openReview(context, await site.link());
   const { page, frame } = review;
   await frame.getByText('You are reviewing Bakery. 1 comment is open.').waitFor();
-  expect(await faultsOf(review)).toEqual([]);
+  expect(await violationsIn(review)).toEqual([]);
 
   // To the comments first, which the pop-up unlocks.
   const shown = frame.getByText('Is this the right <i>photo</i>?');
   await pressUntil(frame.getByRole('button', { name: 'Show comments' }), shown, act);
-  expect(await faultsOf(review)).toEqual([]);
+  expect(await violationsIn(review)).toEqual([]);
   await startComment(review, act);
   await pointAt(page, 'h1');
   await frame.getByLabel('What should change here?').fill('Larger.');
   await frame.getByLabel('Your name').fill('ann@bakery.example');
   const refused = frame.getByText('Enter a name of at most 60 characters');
   await pressUntil(frame.getByRole('button', { name: 'Send' }), refused, act);
-  expect(await faultsOf(review)).toEqual([]);
+  expect(await violationsIn(review)).toEqual([]);
   await frame.getByLabel('Your name').fill('Ann <img src=x onerror=alert(1)>');
   await send(review, 'Larger.', act);
   await frame.getByText(/^Ann <img src=x onerror=alert\(1\)> · \w/).waitFor();
   expect(await frame.getByLabel('Your name').isVisible()).toBe(false);
   await frame.getByLabel('Your reply').fill('Or not?');
   await pressUntil(frame.getByRole('button', { name: 'Reply' }), frame.locator('#messages').getByText('Or not?'), act);
-  expect(await faultsOf(review)).toEqual([]);
+  expect(await violationsIn(review)).toEqual([]);
 
   // On another page the welcome is over, and the name is known.
   await page.goto(`${site.address}/about`);
@@ -123,7 +123,7 @@ test('a reader of a draft’s link is welcomed to it, and comments on it', { tag
   const review = await openReview(context, (await site.review({ slot: 2 })).body.url);
   await review.frame.getByText('You are reviewing a draft of Bakery. No comments are open.').waitFor();
   expect(new URL(review.page.url()).hostname).toBe(`${label}.sites.localhost`);
-  expect(await faultsOf(review)).toEqual([]);
+  expect(await violationsIn(review)).toEqual([]);
   await startComment(review);
   await pointAt(review.page, 'h1');
   await review.frame.getByLabel('What should change here?').fill('And on Mondays?');

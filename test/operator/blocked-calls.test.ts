@@ -53,6 +53,7 @@ const ofPeople = [
   'POST /v1/sites/{id}/calendar-feeds',
   'DELETE /v1/calendar-feeds/{id}',
   'POST /v1/deployments/{id}/checks',
+  'POST /v1/deployments/{id}/comparisons',
   'POST /v1/sites/{id}/comments',
   'POST /v1/comments/{id}/reply',
   'POST /v1/sites/{id}/review-links',
