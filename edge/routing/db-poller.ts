@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Channel, Notifications } from '#db/notifications.ts';
 
 export type Poller = {
-  /** Resolves when the database has responded, or after a second or a failure if there is a fallback by then. */
+  /** Resolves when the database has responded, or if there is a fallback after a failure or `fallBackAfterMs`. */
   ready: Promise<void>;
   close(): Promise<void>;
 };
@@ -12,15 +12,23 @@ type PollerOptions = {
   poll(): Promise<void>;
   /** Whether the edge can serve without what the database will return. */
   hasFallback(): boolean;
+  /** How long a start waits for the database before the fallback. Absent: until it responds or fails. */
+  fallBackAfterMs?: number;
   channel: Channel;
   notifications: Notifications;
   log: Logger;
 };
 
 const pollEveryMs = 1_000;
-const fallBackAfterMs = 1_000;
 
-export function startPoller({ poll, hasFallback, channel, notifications, log }: PollerOptions): Poller {
+export function startPoller({
+  poll,
+  hasFallback,
+  fallBackAfterMs,
+  channel,
+  notifications,
+  log,
+}: PollerOptions): Poller {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   let down = false;
   let closed = false;
@@ -41,8 +49,10 @@ export function startPoller({ poll, hasFallback, channel, notifications, log }: 
   }
 
   async function pollUntilClosed(): Promise<void> {
-    const falling = setTimeout(() => hasFallback() && becomeReady(), fallBackAfterMs);
-    void ready.then(() => clearTimeout(falling));
+    if (fallBackAfterMs !== undefined) {
+      const falling = setTimeout(() => hasFallback() && becomeReady(), fallBackAfterMs);
+      void ready.then(() => clearTimeout(falling));
+    }
     while (!closed) {
       notified = false;
       await pollOnce();

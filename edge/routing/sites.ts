@@ -46,6 +46,7 @@ export function openSites({ database, notifications, log, file }: Parts): Sites 
   const poller = startPoller({
     poll,
     hasFallback: () => isFilled,
+    fallBackAfterMs: 1_000,
     channel: 'site_changed',
     notifications,
     log,
