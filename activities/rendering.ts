@@ -10,8 +10,7 @@ import type { SiteVersion } from '#providers/browser/site-files.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import { checkedWidths, type Finding, findingsMax, oneForEachCause, worstFirst } from '#rules/findings.ts';
-import type { Compared, ComparedPage } from '#rules/looks.ts';
-import { type Look, lookOf, type Screenshot, usualHeight } from '#rules/looks.ts';
+import { type Compared, type ComparedPage, type Look, lookOf, type Screenshot, usualHeight } from '#rules/looks.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -190,7 +189,7 @@ export function renderingActivities({ clock, em }: RenderingDeps) {
   };
 }
 
-/** A page that does not let itself be shown is a finding, not an end. */
+/** A page that cannot be shown is a finding, and the check goes on. */
 const faultOf = (where: { page: string; width: number }) => (error: unknown) => {
   if (error instanceof BrowserFault) return [failedPage(where, error)];
   throw error;

@@ -14,8 +14,8 @@ const heads = 'refs/heads/';
 const slotRef = (slot: number) => `${heads}preview/${slot}`;
 
 /**
- * Gives a repository the names of `main`'s tip, and removes others. Called before a push is told which branches there are: git
- * cannot be pushed to a name that begins to be another branch's in between.
+ * Gives a repository the names of `main`'s tip, and removes others. Called before git lists the branches for a push: a client
+ * cannot push to a name that begins to be another branch's in between.
  */
 export async function nameBranches(repositories: Repositories, { siteId, repository }: Address): Promise<void> {
   const { branches } = await settingsOfMain(repositories, siteId);

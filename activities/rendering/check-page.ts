@@ -1,7 +1,7 @@
 /** Checks one page in one window: what the page itself shows, what axe finds, and what its requests say. */
 import { readFileSync } from 'node:fs';
 import type { OpenPage } from '#providers/browser/page.ts';
-import { BrowserFault } from '#providers/browser/pipe.ts';
+import { type BrowserFault, undefinedIfFault } from '#providers/browser/pipe.ts';
 import { type Finding, type FindingKind, findingKinds } from '#rules/findings.ts';
 import type { Region } from '#rules/looks.ts';
 import { adviceFor } from './advice.ts';
@@ -39,7 +39,7 @@ export async function checkPage(version: ShownVersion, page: OpenPage, where: Wh
   const found = (await page.evaluate(`${measure}\nmeasure()`, measureMs)) as Found[];
   const all = [
     ...found.flatMap((one) => ownFinding(version, page, one)),
-    ...((await unlessFault(axeFindings(page))) ?? []),
+    ...((await axeFindings(page).catch(undefinedIfFault)) ?? []),
     ...fromRequests(page, found),
     ...fromErrors(page),
   ];
@@ -108,13 +108,5 @@ async function cropOf(page: OpenPage, area: Region | null): Promise<Buffer | und
   const y = Math.max(0, area.y - cropMargin);
   const width = Math.min(cropMax.width, area.width + 2 * cropMargin);
   const height = Math.min(cropMax.height, area.height + 2 * cropMargin);
-  return await unlessFault(page.picture('webp', { x, y, width, height }));
-}
-
-/** Undefined for what the page keeps from being measured. */
-async function unlessFault<T>(part: Promise<T>): Promise<T | undefined> {
-  return await part.catch((error: unknown) => {
-    if (error instanceof BrowserFault) return undefined;
-    throw error;
-  });
+  return await page.picture('webp', { x, y, width, height }).catch(undefinedIfFault);
 }

@@ -1,10 +1,9 @@
 /** Draws pages of two versions, and compares the pictures of each page. A browser does that too: no picture is decoded here. */
 import { readFileSync } from 'node:fs';
-import { BrowserFault } from '#providers/browser/pipe.ts';
+import { undefinedIfFault } from '#providers/browser/pipe.ts';
 import type { Renderer, VisitLimits } from '#providers/browser/renderer.ts';
 import { checkedWidths } from '#rules/findings.ts';
-import type { ComparedPage } from '#rules/looks.ts';
-import { type Look, type Region, usualHeight } from '#rules/looks.ts';
+import { type ComparedPage, type Look, type Region, usualHeight } from '#rules/looks.ts';
 import type { ShownVersion } from './site-version.ts';
 import { showAll } from './whole-page.ts';
 
@@ -95,9 +94,3 @@ const notShown = (page: string, width: number): DifferentPage => ({
   picture: null,
   bytes: undefined,
 });
-
-/** A page that does not let itself be shown is told of, and ends nothing. */
-function undefinedIfFault(error: unknown): undefined {
-  if (error instanceof BrowserFault) return undefined;
-  throw error;
-}

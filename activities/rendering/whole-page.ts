@@ -1,6 +1,6 @@
 /** Brings a page into the state in which it is drawn: everything is loaded, and what moves has come to its end. */
 import type { OpenPage } from '#providers/browser/page.ts';
-import { BrowserFault } from '#providers/browser/pipe.ts';
+import { undefinedIfFault } from '#providers/browser/pipe.ts';
 
 const expression = `(async () => {
   for (let y = 0; y < Math.min(document.documentElement.scrollHeight, 8000); y += innerHeight) {
@@ -19,7 +19,5 @@ const expression = `(async () => {
 
 /** Scrolls through the page once, so that pictures that load late are there, and ends its animations. */
 export async function showAll(page: OpenPage): Promise<void> {
-  await page.evaluate(expression, 6_000).catch((error: unknown) => {
-    if (!(error instanceof BrowserFault)) throw error;
-  });
+  await page.evaluate(expression, 6_000).catch(undefinedIfFault);
 }

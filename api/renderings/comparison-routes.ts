@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { idParams } from '#api/schemas.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -7,7 +6,7 @@ import type { Rendering } from '#db/renderings/rendering.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { comparisonSchema, comparisonsInput, comparisonView } from './comparison-schemas.ts';
 import { askForComparison, loadComparison, readPicture, waitForRendering } from './rules.ts';
-import { sendPicture } from './sent-picture.ts';
+import { pictureParams, pictureResponse, sendPicture } from './sent-picture.ts';
 
 const capability = 'screenshots';
 
@@ -70,8 +69,8 @@ export function comparisonRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'See both versions of a page',
         description: 'The earlier version is on the left, the newer one on the right. What differs is outlined.',
-        params: z.strictObject({ ...idParams.shape, number: z.coerce.number().int().min(0).max(99) }),
-        response: { 200: z.any().describe('A WebP image.') },
+        params: pictureParams,
+        response: pictureResponse,
       },
     },
     async ({ em, actor, params }, reply) => {

@@ -8,7 +8,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { askFor, askForScreenshot, askForSketch, loadCheck, readPicture, waitForRendering } from './rules.ts';
 import { checkQuery, checkSchema, checksInput, checkView, screenshotQuery, sketchScreenshotQuery } from './schemas.ts';
-import { sendPicture } from './sent-picture.ts';
+import { pictureParams, pictureResponse, sendPicture } from './sent-picture.ts';
 
 const capability = 'screenshots';
 
@@ -132,8 +132,8 @@ export function renderingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'check.crop', needs: 'read', capability, answers: ['image/webp'] },
       schema: {
         summary: 'See the place of a finding',
-        params: z.strictObject({ ...idParams.shape, number: z.coerce.number().int().min(0).max(99) }),
-        response: { 200: z.any().describe('A WebP image.') },
+        params: pictureParams,
+        response: pictureResponse,
       },
     },
     async ({ em, actor, params }, reply) => {

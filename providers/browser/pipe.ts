@@ -24,6 +24,12 @@ const answerMs = 15_000;
 /** A page that does not answer, or a browser that has ended. */
 export class BrowserFault extends Error {}
 
+/** For `catch`, where the work goes on without this page. */
+export function undefinedIfFault(error: unknown): undefined {
+  if (error instanceof BrowserFault) return undefined;
+  throw error;
+}
+
 /** `onFault` is called once if the other side sends too much or ends. */
 export function openPipe(input: Writable, output: Readable, onFault: (fault: Error) => void): Pipe {
   const waiting = new Map<number, { resolve: (result: Fields) => void; reject: (error: Error) => void }>();
