@@ -83,6 +83,6 @@ async function noneIsOpen(): Promise<void> {
   await until(async () => {
     const numbers = await readdir('/proc/self/fd');
     const paths = await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
-    return paths.every((path) => !path.startsWith(fixture.dir));
+    return paths.every((path) => !path.startsWith(`${fixture.dir}/store/`));
   });
 }

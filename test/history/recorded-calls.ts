@@ -18,6 +18,7 @@ export const recordedCalls: Record<string, Action[] | string> = {
   'DELETE /v1/sketches/{id}': ['sketch.removed'],
   'POST /v1/photos/search': 'it reads',
   'POST /v1/deployments/{id}/checks': 'it reads',
+  'POST /v1/deployments/{id}/comparisons': 'it reads',
 
   'POST /v1/sites': ['site.created'],
   'PATCH /v1/sites/{id}': ['site.updated'],

@@ -22,16 +22,16 @@ test('git ends when the client of its first request disconnects', async () => {
   const siteId = await platform.site({ 'a.txt': 'a' });
   const address = await site.address(siteId);
   const { url, authorization } = opened(address);
-  // git waits for who writes into it.
-  const packed = join(platform.repositories.place(siteId, 'source').dir, 'packed-refs');
-  await run('mkfifo', [packed]);
+  // Who lists the refs waits for a writer. What the service reads of a commit before does not.
+  const tag = join(platform.repositories.place(siteId, 'source').dir, 'refs/tags/waiting');
+  await run('mkfifo', ['-m', '644', tag]);
   const gone = new AbortController();
   const asked = fetch(`${url}/info/refs?service=git-receive-pack`, { headers: { authorization }, signal: gone.signal });
   await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), patient);
   gone.abort();
   await expect(asked).rejects.toThrow();
   await untilIdle(platform, siteId);
-  await rm(packed);
+  await rm(tag);
   const status = async () => (await get(address, '/info/refs?service=git-upload-pack')).status;
   await vi.waitFor(async () => expect(await status()).toBe(200), patient);
 });

@@ -18,8 +18,8 @@ type Service = {
   healthcheck?: { test: string[] };
 };
 
-test('the image is built once, as a clone is installed', () => {
-  expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
+test('each image is built once, as a clone is installed', () => {
+  expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate', 'browser']);
   // `npm ci` refuses our lockfile: docs/decisions/platform/009.
   expect(dockerfile).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
 });
