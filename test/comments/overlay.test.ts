@@ -9,6 +9,7 @@ import {
   openReview,
   phone,
   pointAt,
+  pressAway,
   pressUntil,
   type ReviewSite,
   send,
@@ -160,10 +161,7 @@ describe('the owner', { tags: 'chromium' }, () => {
     await review.page.waitForURL(`${site.address}/`);
     const exit = review.frame.getByRole('button', { name: 'Exit review' });
     await pressUntil(review.frame.getByText('2 open'), exit);
-    await soon(async () => {
-      await exit.click({ timeout: 3_000 }).catch(() => {});
-      return await review.page.locator('frontage-overlay').count();
-    }).toBe(0);
+    await pressAway(exit);
     expect(await (await review.page.reload())?.text()).toBe(bakery());
     await context.close();
   });

@@ -133,6 +133,16 @@ export async function pressUntil(button: Locator, sign: Locator, act: 'click' | 
   while (!(await isShown()));
 }
 
+/** Presses until the button is gone, for the same reason. */
+export async function pressAway(button: Locator) {
+  await expect
+    .poll(async () => {
+      await button.click({ timeout: 3_000 }).catch(() => {});
+      return await button.count();
+    })
+    .toBe(0);
+}
+
 /** As far as a place is to be chosen. */
 export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click' | 'tap' = 'click') {
   const button = frame.getByRole('button', { name: 'Add comment', exact: true });
