@@ -31,7 +31,7 @@ CMD ["node", "api/server.ts"]
 FROM service AS browser
 USER 0:0
 RUN apt-get update \
- && apt-get install -y --no-install-recommends bubblewrap chromium fonts-dejavu-core fonts-liberation fonts-noto-color-emoji \
+ && apt-get install -y --no-install-recommends bubblewrap chromium-headless-shell fonts-dejavu-core fonts-liberation fonts-noto-color-emoji \
  && rm -rf /var/lib/apt/lists/*
 USER 10000:10000
 CMD ["node", "worker/worker.ts"]

@@ -24,6 +24,11 @@ test('each image is built once, as a clone is installed', () => {
   expect(dockerfile).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
 });
 
+test('the image and CI have the Chromium that takes the least time', async () => {
+  for (const installs of [dockerfile, await read('.ci/run')]) expect(installs).toMatch(/\bchromium-headless-shell\b/);
+  expect(dockerfile).not.toMatch(/\bchromium\s/);
+});
+
 test('no process needs to execute files in /tmp', () => {
   for (const [, { tmpfs = [] }] of ours) expect(tmpfs).toEqual(['/tmp']);
   expect(dockerfile).toMatch(/^ENV .*SWC_NATIVE_BINDING_CACHE=\/data\//m);
