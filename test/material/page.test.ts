@@ -4,14 +4,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scenes } from '#providers/photos/offline.ts';
 import * as sample from '#test/git/samples.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { createMaterial, type Material } from './fixture.ts';
 
-const executablePath = await pathOf('chromium');
 const offline = join(import.meta.dirname, '../../providers/photos/offline');
 const photos = Object.keys(scenes).map((name) => join(offline, `${name}.jpg`));
 
@@ -21,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' });
   folder = await mkdtemp(join(tmpdir(), 'frontage-page-'));
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();

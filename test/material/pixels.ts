@@ -1,13 +1,11 @@
 /** Pixels as a browser shows them. */
-import { type Browser, chromium } from 'playwright-core';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 export type Shown = { width: number; height: number; pixels: string };
 
 /** Opens Chromium, which decodes photos and turns them as their orientation says. */
 export async function openDecoder() {
-  const executablePath = await pathOf('chromium');
-  const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await launchChromium();
   const page = await browser.newPage();
   return {
     decode: (photos: readonly Buffer[]): Promise<Shown[]> =>

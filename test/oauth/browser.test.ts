@@ -4,21 +4,14 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { type Look, look, looks } from '#test/web/looks.ts';
 import { createOauthFixture, type OauthFixture, pkce } from './fixture.ts';
 
-const executablePath = await pathOf('chromium');
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--host-resolver-rules=MAP *.example ~NOTFOUND',
-];
 let fixture: OauthFixture;
 /** The platform on localhost, with which cookies over plain HTTP stay. */
 let here: URL;
@@ -31,7 +24,7 @@ let elsewhere = '';
 beforeAll(async () => {
   fixture = await createOauthFixture();
   here = Object.assign(new URL(fixture.url), { hostname: 'localhost' });
-  chrome = await chromium.launch({ executablePath, args });
+  chrome = await launchChromium({ hosts: 'MAP *.example ~NOTFOUND' });
   elsewhere = await serve((_url) => ({ status: 200, headers: { 'content-type': 'text/html' } }));
   callbackUrl = `${await serve((url) => ({ status: 302, headers: { location: `${elsewhere}/done${url}` } }))}/callback`;
 }, 60_000);

@@ -2,13 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '#test/edge/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { createPreviewFixture, type PreviewFixture } from './fixture.ts';
-
-const executablePath = await pathOf('chromium');
 
 let fixture: PreviewFixture;
 let address: string;
@@ -95,9 +92,7 @@ test('a preview’s host is hidden from other sites, except in a script’s own 
     answer.setHeader('access-control-allow-origin', '*').end();
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
-  const rules = `MAP *.${fixture.config.baseDomain} 127.0.0.1:${fixture.edgePort}`;
-  const args = ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=${rules}`];
-  const chrome = await chromium.launch({ executablePath, args });
+  const chrome = await launchChromium({ hosts: `MAP *.${fixture.config.baseDomain} 127.0.0.1:${fixture.edgePort}` });
   try {
     const page = await chrome.newPage();
     const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -144,7 +139,7 @@ test('the site’s style does not reach the bar, and clicks pass through it', { 
   const style =
     '<style>* { color: red !important; font-size: 90px !important; pointer-events: auto !important }</style>';
   const { text } = await fixture.visit(address, '/');
-  const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  const chrome = await launchChromium();
   try {
     const page = await chrome.newPage({ viewport: { width: 390, height: 700 } });
     const body = text.replace('<body>', `${style}<body style="margin:0;min-height:100vh">`);

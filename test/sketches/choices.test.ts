@@ -1,5 +1,4 @@
 /** The list of sketches, and the choice of a direction on a sketch's page. */
-import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { type Caller, callWith } from '#test/api/fixture.ts';
@@ -7,11 +6,10 @@ import { signedIn } from '#test/console/session.ts';
 import { hear } from '#test/inbox/fixture.ts';
 import { createFixture } from '#test/output/fixture.ts';
 import { quickest } from '#test/stack/quickest.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 const fixture = await createFixture({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
 afterAll(() => fixture.close());
-const executablePath = await pathOf('chromium');
 
 const direction = (name: string) => ({ name, html: `<!doctype html><h1>${name}</h1>` });
 async function show(owner: Caller, ...names: string[]) {
@@ -171,10 +169,7 @@ test('a person chooses with one press', { tags: 'chromium' }, async () => {
   const owner = await fixture.newCaller();
   const sketch = await show(owner, 'Warm', 'Cool');
   const edge = await fixture.openEdge(fixture.url);
-  const chrome = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
-  });
+  const chrome = await launchChromium();
   try {
     const page = await chrome.newPage({ viewport: { width: 390, height: 844 } });
     await page.goto(`http://${new URL(sketch.url).hostname}:${edge.port}/`);

@@ -1,14 +1,12 @@
-import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';
 import { createFixture, errorOf, sha256 } from '#test/output/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 const owner = await fixture.newCaller();
 const stranger = await fixture.newCaller();
-const executablePath = await pathOf('chromium');
 
 const loud = (
   name: string,
@@ -141,10 +139,7 @@ test('hosts that resemble a sketch’s are unknown', async () => {
 test('no script runs; sketches are side by side on desktops, stacked on phones', { tags: 'chromium' }, async () => {
   const directions = [direction('Warm', 'Serif and cream.'), direction('Cool', 'Slate and air.'), direction('Loud')];
   const { body } = await show({ title: 'A bakery on the corner', directions });
-  const chrome = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP *.localhost 127.0.0.1'],
-  });
+  const chrome = await launchChromium();
   const at = (url: string) => `http://${new URL(url).hostname}:${fixture.port}/`;
   try {
     const page = await chrome.newPage({ viewport: { width: 1280, height: 900 } });
