@@ -5,7 +5,7 @@ import type { Checked, Rendering } from '#db/renderings/rendering.ts';
 import { beginRendering, failRendering, finishRendering } from '#db/renderings/transitions.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
 import { BrowserFault } from '#providers/browser/pipe.ts';
-import type { Renderer } from '#providers/browser/renderer.ts';
+import type { Renderer, VisitLimits } from '#providers/browser/renderer.ts';
 import type { SiteVersion } from '#providers/browser/site-files.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
@@ -29,22 +29,24 @@ const picturesMax = 40;
 type Version = NonNullable<Rendering['deployment']>;
 type RenderingDeps = Pick<Deps, 'clock' | 'em' | 'store'>;
 export type BrowserDeps = RenderingDeps & { renderer: Renderer };
+/** Of one who waits, or of nobody. */
+type Request = Pick<VisitLimits, 'signal' | 'isAsked'>;
 /** What was drawn: its pictures are in the store. */
 type Outcome = { pictures: string[]; result: Checked | Compared | null };
 
 /** Of workers with a browser. */
 export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
-  async function draw(version: SiteVersion, shot: Screenshot, signal: AbortSignal): Promise<Outcome> {
+  async function draw(version: SiteVersion, shot: Screenshot, request: Request): Promise<Outcome> {
     const visit = { version, path: shot.path, look: lookOf(shot) };
-    const picture = await renderer.visit(visit, { timeoutMs: screenshotMs, signal }, async (page) => {
+    const picture = await renderer.visit(visit, { timeoutMs: screenshotMs, ...request }, async (page) => {
       if (shot.height === 'full') await showAll(page);
       return await page.picture(shot.format, shot.height === 'full' ? 'page' : 'window');
     });
     return { pictures: [(await store.put(picture)).sha256], result: null };
   }
 
-  async function card(version: ShownVersion, signal: AbortSignal): Promise<Outcome> {
-    const picture = await drawCard(renderer, version, { timeoutMs: screenshotMs, signal });
+  async function card(version: ShownVersion, request: Request): Promise<Outcome> {
+    const picture = await drawCard(renderer, version, { timeoutMs: screenshotMs, ...request });
     return { pictures: picture ? [(await store.put(picture)).sha256] : [], result: null };
   }
 
@@ -52,7 +54,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     deployment: Version,
     version: ShownVersion,
     asked: string[] | null,
-    signal: AbortSignal,
+    request: Request,
   ): Promise<Outcome> {
     const { pages, left } = await pagesToCheck(deployment, asked);
     const found: PageFinding[] = [];
@@ -63,7 +65,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
           if (!open.wasStopped) await showAll(open);
           return await checkPage(version, open, { page, width });
         };
-        const limits = { timeoutMs: pageMs, signal };
+        const limits = { timeoutMs: pageMs, ...request };
         found.push(
           ...(await renderer.visit({ version, path: page, look }, limits, act).catch(faultOf({ page, width }))),
         );
@@ -107,7 +109,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
   async function compare(
     { id, deployment }: { id: string; deployment: Version },
     { against, paths }: { against: string; paths: string[] | null },
-    signal: AbortSignal,
+    request: Request,
   ): Promise<Outcome> {
     const earlier = await em().findOneOrFail(Deployment, { id: against });
     // What a publish of a draft makes live: its output without draft posts.
@@ -116,7 +118,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     const [before, after] = [await shownVersion(earlier), await shownVersion(later)];
     const files = [await filesOf(earlier.manifestSha256), await filesOf(later.manifestSha256)] as const;
     const { both, added, removed, left } = pagesToCompare(...files, paths);
-    const limits = { key: id, timeoutMs: pageMs, signal };
+    const limits = { key: id, timeoutMs: pageMs, ...request };
     const found = await comparePages(renderer, { before, after }, both, limits);
     const pictures: string[] = [];
     const pages: ComparedPage[] = [];
@@ -143,18 +145,19 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     return version;
   }
 
-  async function show({ id, work, deployment, sketch }: Rendering, signal: AbortSignal): Promise<Outcome> {
+  async function show({ id, work, deployment, sketch, asked }: Rendering, signal: AbortSignal): Promise<Outcome> {
+    const request = { signal, isAsked: asked };
     if (!deployment) {
       if (!sketch || !('direction' in work)) throw new Error(`${id} shows neither a version nor a sketch`);
       const direction = await openDirection(em(), store, { sketch: sketch.id, position: work.direction });
       if (!direction) throw new BrowserFault('The sketch has been removed.');
-      return await draw(direction, work.screenshot, signal);
+      return await draw(direction, work.screenshot, request);
     }
-    if ('comparison' in work) return await compare({ id, deployment }, work.comparison, signal);
+    if ('comparison' in work) return await compare({ id, deployment }, work.comparison, request);
     const version = await shownVersion(deployment);
-    if ('screenshot' in work) return await draw(version, work.screenshot, signal);
-    if ('card' in work) return await card(version, signal);
-    return await check(deployment, version, work.paths, signal);
+    if ('screenshot' in work) return await draw(version, work.screenshot, request);
+    if ('card' in work) return await card(version, request);
+    return await check(deployment, version, work.paths, request);
   }
 
   return {

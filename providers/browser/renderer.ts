@@ -10,7 +10,8 @@ import { type Chromium, startChromium } from './process.ts';
 import { createTurns } from './turns.ts';
 import { findChromium, type WallKind } from './wall.ts';
 
-export type VisitLimits = { timeoutMs: number; signal: AbortSignal };
+/** `isAsked`: whether a call asked for it. */
+export type VisitLimits = { timeoutMs: number; signal: AbortSignal; isAsked: boolean };
 export type Renderer = {
   wall: WallKind;
   product: string;
@@ -126,7 +127,7 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
   return {
     wall,
     product: first.product,
-    visit: (one, limits, act) => inTurn(one.version.account, () => visit(one, limits, act)),
+    visit: (one, limits, act) => inTurn(one.version.account, limits.isAsked, () => visit(one, limits, act)),
     async close() {
       closed = true;
       active?.close(new BrowserFault('The worker is shutting down.'));

@@ -1,11 +1,12 @@
 /**
  * Whose page is shown next: one at a time, and next the account for which the browser has worked the least. An account
- * keeps its turn for a moment, because another one needs another browser.
+ * keeps its turn for a moment, because another one needs another browser. Of its pages, those that a call asked for come
+ * first.
  */
 
 const sliceMs = 4_000;
 
-type Waiting = { account: string; go: () => void };
+type Waiting = { account: string; isAsked: boolean; go: () => void };
 
 /** `elapsed`: milliseconds of a monotonic clock. */
 export function createTurns(elapsed: () => number = () => performance.now()) {
@@ -37,17 +38,17 @@ export function createTurns(elapsed: () => number = () => performance.now()) {
 
   function start(account: string): void {
     if (current?.account !== account) current = { account, since: elapsed() };
-    const [one] = waiting.splice(
-      waiting.findIndex((other) => other.account === account),
-      1,
-    );
-    one?.go();
+    const ofAccount = waiting.filter((one) => one.account === account);
+    const next = ofAccount.find(({ isAsked }) => isAsked) ?? ofAccount[0];
+    if (!next) return;
+    waiting.splice(waiting.indexOf(next), 1);
+    next.go();
   }
 
-  return async function inTurn<T>(account: string, act: () => Promise<T>): Promise<T> {
+  return async function inTurn<T>(account: string, isAsked: boolean, act: () => Promise<T>): Promise<T> {
     enter(account);
     const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push({ account, go: resolve });
+    waiting.push({ account, isAsked, go: resolve });
     if (!isTaken) {
       isTaken = true;
       choose();

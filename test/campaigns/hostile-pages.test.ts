@@ -116,7 +116,7 @@ async function draw(key: string, html: string) {
     read: async (path: string) =>
       path.split('?')[0] === '/' ? { type: 'text/html; charset=utf-8', body: Buffer.from(html) } : await read(path),
   };
-  const limits = { timeoutMs: 25_000, signal: new AbortController().signal };
+  const limits = { timeoutMs: 25_000, signal: new AbortController().signal, isAsked: true };
   return await renderer.visit({ version, path: '/', look }, limits, (page) => page.picture('png', 'page'));
 }
 

@@ -187,23 +187,23 @@ test('twenty unfinished ones of an account are enough, and others are not held u
   expect((await caller.call('GET', at, soon)).body.status).toBe('queued');
 });
 
-test('the browser works next for the account for which it has worked least', async () => {
+test('the account that used the browser least is next, asked pages before others', async () => {
   let now = 0;
   const inTurn = createTurns(() => now);
   const shown: string[] = [];
-  const show = (name: string, ms: number) =>
-    inTurn(name[0] ?? '', async () => {
+  const show = (name: string, ms: number, isAsked = false) =>
+    inTurn(name[0] ?? '', isAsked, async () => {
       now += ms;
       shown.push(name);
     });
   const checks = async (account: string, pages: number, ms: number) => {
     for (let page = 1; page <= pages; page += 1) await show(`${account}${page}`, ms);
   };
-  const many = Array.from({ length: 3 }, (_, n) => show(`a${n}`, 60_000));
+  const many = [...['a0', 'a1', 'a2'].map((name) => show(name, 60_000)), show('a-asked', 60_000, true)];
   await Promise.all([...many, checks('b', 6, 1_500), checks('c', 2, 1_500)]);
   // b and c each have a turn of 4 s before the second page of a; then what is left of them.
-  expect(shown).toEqual(['a0', 'b1', 'b2', 'b3', 'c1', 'c2', 'b4', 'b5', 'b6', 'a1', 'a2']);
-  await expect(inTurn('d', () => Promise.reject(new Error('not shown')))).rejects.toThrow('not shown');
+  expect(shown).toEqual(['a0', 'b1', 'b2', 'b3', 'c1', 'c2', 'b4', 'b5', 'b6', 'a-asked', 'a1', 'a2']);
+  await expect(inTurn('d', false, () => Promise.reject(new Error('not shown')))).rejects.toThrow('not shown');
   await show('e1', 1);
   expect(shown.at(-1)).toBe('e1');
 });

@@ -26,7 +26,7 @@ async function benchOne(): Promise<string> {
   const renderer = await openRenderer({ chromium: '', owner: 'bench', warn: console.warn });
   async function draw(key: string): Promise<number> {
     const version = { key, account: 'bench', origin: 'https://bench.test', read: async (path: string) => files[path] };
-    const limits = { timeoutMs: 25_000, signal: new AbortController().signal };
+    const limits = { timeoutMs: 25_000, signal: new AbortController().signal, isAsked: true };
     const began = performance.now();
     await renderer.visit({ version, path: '/', look }, limits, (page) => page.picture('webp', 'window'));
     return performance.now() - began;
