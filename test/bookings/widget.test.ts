@@ -5,15 +5,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
 import { type BookingFixture, createBookingFixture, pageWithWidget } from './fixture.ts';
 import { classes, timetable } from './timetable.ts';
 
-const executablePath = await pathOf('chromium');
 const pictures = process.env.FRONTAGE_PICTURES;
 const pages = new Map<string, string>();
 /** Stands in for the edge: what is shown here is what the widget does in a page of that origin. */
@@ -29,13 +28,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
   port = (sites.address() as AddressInfo).port;
   fixture = await createBookingFixture({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
-  const args = [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-background-networking',
-    '--host-resolver-rules=MAP *.localhost 127.0.0.1',
-  ];
-  chrome = await chromium.launch({ executablePath, args });
+  chrome = await launchChromium();
 });
 afterAll(async () => {
   await chrome?.close();

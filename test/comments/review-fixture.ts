@@ -1,11 +1,11 @@
 /** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
-import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { createFixture, createSite } from '#test/output/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { commentsOf } from './fixture.ts';
 
-const executablePath = await pathOf('chromium');
 const env = {
   FRONTAGE_BASE_URL: 'http://platform.localhost',
   FRONTAGE_EDGE_URL: 'http://sites.localhost',
@@ -17,11 +17,8 @@ export const desk: BrowserContextOptions = { viewport: { width: 1280, height: 80
 
 export async function createReviewFixture() {
   const fixture = await createFixture(env);
-  const rules = `MAP platform.localhost 127.0.0.1:${new URL(fixture.url).port}, MAP *.sites.localhost 127.0.0.1:${fixture.port}`;
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', `--host-resolver-rules=${rules}`],
-  });
+  const hosts = `MAP platform.localhost 127.0.0.1:${new URL(fixture.url).port}, MAP *.sites.localhost 127.0.0.1:${fixture.port}`;
+  const browser = await launchChromium({ hosts });
 
   /** An owner whose site has these pages live, and the calls of his agent. */
   async function newSite(files: Record<string, string> = { 'index.html': bakery() }) {
@@ -71,7 +68,7 @@ export async function createReviewFixture() {
 
 /** A fixture that closes after the file's tests, or none where Chromium is missing: tests with its tag are skipped. */
 export async function useReviews(): Promise<ReviewFixture> {
-  const fixture = executablePath ? await createReviewFixture() : undefined;
+  const fixture = (await pathOf('chromium')) ? await createReviewFixture() : undefined;
   afterAll(() => fixture?.close());
   return fixture as ReviewFixture;
 }

@@ -4,14 +4,14 @@
  * @module-tag chromium
  */
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { issueToken } from '#api/tokens/rules.ts';
 import { usualScope } from '#rules/scopes.ts';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import type { MailKind } from '#web/mails/mails.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -20,8 +20,7 @@ let fixture: PeopleFixture;
 let chrome: Browser;
 beforeAll(async () => {
   fixture = await createPeopleFixture();
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  chrome = await launchChromium();
 }, 60_000);
 afterAll(async () => {
   await chrome?.close();
