@@ -2,11 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
+import { surfaceOf } from '#api/operations/next-steps.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillFile, SkillTree } from '#skill/tree.ts';
 import { llmsText } from './llms-text.ts';
+import { forModel } from './tree.ts';
 
 const skillSchema = z
   .object({
@@ -41,7 +43,10 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
         response: { 200: z.any().describe('The file.') },
       },
     },
-    async (request, reply) => send(request, reply, fileAt(tree, request.params['*'])),
+    async (request, reply) => {
+      const file = fileAt(tree, request.params['*']);
+      return send(request, reply, surfaceOf(request) === 'mcp' ? forModel(file) : file);
+    },
   );
 }
 

@@ -107,7 +107,12 @@ export function helpOf(operation) {
       line(name, schema, body.required?.includes(name)),
     ),
     ...query.map((one) =>
-      line(one.name, { ...one.schema, description: one.description ?? one.schema?.description }, one.required),
+      // A list in a query is the option repeated, not JSON.
+      line(
+        one.name,
+        { ...one.schema, anyOf: undefined, description: one.description ?? one.schema?.description },
+        one.required,
+      ),
     ),
   ];
   const values =

@@ -41,6 +41,8 @@ function parse(args) {
   const words = new Map();
   /** @type {Record<string, any>} */
   const all = Object.create(null);
+  /** @type {Record<string, (string | true)[]>} */
+  const repeated = Object.create(null);
   for (const token of tokens) {
     if (token.kind === 'positional') words.set(token.index, token.value);
     else if (token.kind === 'option' && args[token.index] === '-h') all.help = true;
@@ -48,12 +50,14 @@ function parse(args) {
       words.set(token.index, args[token.index] ?? '');
     else if (token.kind === 'option') {
       if (token.name.startsWith('=')) throw usage(`${args[token.index]} is not a valid option.`);
-      all[token.name] = token.value ?? true;
+      const value = token.value ?? true;
+      if (token.name in all) repeated[token.name] = [...(repeated[token.name] ?? [all[token.name]]), value];
+      all[token.name] = value;
     }
   }
   const { json: asJson = false, quiet = false, help = false, version = false, url, body, wait, ...flags } = all;
   /** @type {Options} */
-  const options = { json: asJson === true, quiet: quiet === true, help, version, url, body, wait, flags };
+  const options = { json: asJson === true, quiet: quiet === true, help, version, url, body, wait, flags, repeated };
   return { words: [...words.values()], options };
 }
 

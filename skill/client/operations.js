@@ -153,8 +153,11 @@ async function readFlags(operation, options) {
     if (flag === 'file' && takesFile) continue;
     const [target, name = '', part] = Object.hasOwn(known, flag) ? (known[flag] ?? []) : [];
     if (!target) throw usage(`There is no option --${flag}.`, usageOf(operation));
-    if (target === search) search.set(name, written === true ? 'true' : written);
-    else body[name] = await readValue(flag, written, part, help);
+    if (target === body) body[name] = await readValue(flag, written, part, help);
+    else {
+      const values = typesOf(part).includes('array') ? options.repeated[flag] : undefined;
+      for (const one of values ?? [written]) search.append(name, String(one));
+    }
   }
   return { search, body };
 }

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /** @typedef {{ baseUrl: string, token?: string | undefined }} Server */
-/** @typedef {{ json: boolean, quiet: boolean, help: boolean, version: boolean, url?: string, body?: string, wait?: string, flags: Record<string, string | true> }} Options */
+/** @typedef {{ json: boolean, quiet: boolean, help: boolean, version: boolean, url?: string, body?: string, wait?: string, flags: Record<string, string | true>, repeated: Record<string, (string | true)[]> }} Options */
 
 const servedFrom = '{base_url}';
 const configFile = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'frontage', 'config.json');

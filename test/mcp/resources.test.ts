@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { inToolNames } from '#rules/calls/tool-names.ts';
 import { createFixture } from '#test/api/fixture.ts';
 import { connect } from './fixture.ts';
 
@@ -10,20 +11,32 @@ afterAll(async () => {
   await fixture.close();
 });
 
-test('the skill tree is listed as resources, each as it is served', async () => {
+test('the skill tree is listed as resources, with the names of tools', async () => {
   const { resources } = await agent.client.listResources();
-  const { files } = (await owner.call('GET', '/v1/skill')).body as { files: { path: string; bytes: number }[] };
-  expect(resources.map(({ name, size }) => [name, size]).sort()).toEqual(
-    files.map(({ path, bytes }) => [path, bytes]).sort(),
-  );
-  for (const { uri, name } of resources) {
+  const { files } = (await owner.call('GET', '/v1/skill')).body as { files: { path: string }[] };
+  expect(resources.map(({ name }) => name).sort()).toEqual(files.map(({ path }) => path).sort());
+  for (const { uri, name, size } of resources) {
     const { contents } = await agent.client.readResource({ uri });
     const [{ text } = { text: '' }] = contents as { text: string }[];
-    expect(text).toBe((await owner.call('GET', `/skill/${name}`)).text);
+    const served = (await owner.call('GET', `/skill/${name}`)).text;
+    expect([name, text]).toEqual([name, name.endsWith('.md') ? inToolNames(served) : served]);
+    expect([name, size]).toEqual([name, Buffer.byteLength(text)]);
+    if (name.endsWith('.md')) expect(text).not.toMatch(/\b(GET|POST|PUT|PATCH|DELETE) \/v1/);
   }
   const first = resources.find(({ name }) => name === 'SKILL.md');
   expect(first).toMatchObject({ mimeType: 'text/markdown', annotations: { priority: 1 } });
   for (const uri of ['file:///etc/passwd', `${fixture.config.baseUrl}/skill/../package.json`, 'x']) {
     await expect(agent.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   }
+});
+
+test('a page of the skill names operations, with what their address gives', async () => {
+  const { content } = await agent.call('skill_read', { path: 'reference/inbox.md' });
+  expect(content).toEqual([{ type: 'text', text: expect.stringContaining('`inbox_read') }]);
+  expect(inToolNames('`GET /v1/inbox?wait=50&since=…`, `DELETE /v1/sites/{id}/collaborators/me`')).toBe(
+    '`inbox_read {"wait":50,"since":"…"}`, `collaborator_leave`',
+  );
+  expect(inToolNames('`POST /v1/sites/{id}/previews/1`: GET /v1/nothing')).toBe(
+    '`preview_build {"slot":"1"}`: GET /v1/nothing',
+  );
 });

@@ -178,6 +178,19 @@ test('option values may start with a dash, follow an equals sign or span lines',
   expect([exit, out]).toEqual([0, expect.stringContaining('--title')]);
 });
 
+test('a repeated option is a list where the query takes one', async () => {
+  const text = { type: 'string' };
+  const path = { name: 'path', in: 'query', schema: { anyOf: [text, { type: 'array', items: text }] } };
+  const parameters = [path, { name: 'ref', in: 'query', schema: text }];
+  const list = { get: { operationId: 'site.list', summary: 'List', parameters, responses: {} } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/sites': list }, components: { schemas: {} } }];
+  answers['GET /v1/sites?path=a&path=b&ref=y'] = () => [200, { items: [], next_cursor: null }];
+  const env = { FRONTAGE_TOKEN: 'fro_x' };
+  const read = await run(['site', 'list', '--path', 'a', '--path', 'b', '--ref', 'x', '--ref', 'y'], { env });
+  expect([read.exit, read.err]).toEqual([0, 'The list is empty.\n']);
+  expect((await run(['site', 'list', '--help'], { env })).out).not.toContain('JSON: string');
+});
+
 test('the client of a checkout runs from its modules', async () => {
   const checkout = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
   const env = { ...environment(), FRONTAGE_TOKEN: 'fro_x' };
