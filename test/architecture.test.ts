@@ -6,7 +6,9 @@ const root = dirname(import.meta.dirname);
 const self = relative(root, import.meta.filename);
 const files = all.filter((file) => file !== self);
 const isIn = (file: string, folders: string[]) => folders.some((folder) => file.startsWith(`${folder}/`));
-const code = files.filter((file) => /\.(ts|mjs|js)$/.test(file) && !isIn(file, ['templates']));
+const code = files.filter(
+  (file) => /\.(ts|mjs|js)$/.test(file) && !isIn(file, ['templates', 'test/campaigns/projects']),
+);
 const harness = ['tools', 'test'];
 const product = code.filter((file) => file.endsWith('.ts') && !isIn(file, harness) && file !== 'vitest.config.ts');
 

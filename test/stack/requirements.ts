@@ -10,6 +10,7 @@ import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
 const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
+const { FRONTAGE_PROJECTS: projects } = process.env;
 const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];
 const find = (...names: string[]) => names.map((name) => executableAt(name, folders)).find(Boolean);
 const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => succeeds(path, '--version'));
@@ -45,6 +46,7 @@ const requirements = {
     'apt install pdns-server pdns-backend-sqlite3',
     async () => pathIn((await import('#tools/local/services/powerdns.ts')).findPowerDns()),
   ],
+  projects: ['npm run campaigns -- --projects <folder with the checkouts of docs/projects.md>', () => projects],
   schemathesis: ['pip install schemathesis==4.32.5, FRONTAGE_TEST_PYTHON=<its Python>', () => find('schemathesis')],
   script: ['apt install bsdutils', () => find('script')],
   sslscan: ['apt install sslscan', () => find('sslscan')],

@@ -1,7 +1,7 @@
 /** Which tests a run has: those of `npm test`, or campaigns. docs/campaigns.md describes these. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 const selectedMax = 3;
@@ -13,21 +13,31 @@ const folders: Record<string, RegExp> = {
   atomicity: /^(edge|providers\/store)\//,
 };
 
-/** Campaigns that start whole machines, which takes minutes: a change does not select them. */
-const onRequest = /\/(machines|machine-tests|first-starts)\.test\.ts$/;
+/** Campaigns that start whole machines or build public projects, which takes minutes: a change does not select them. */
+const onRequest = /\/(machines|machine-tests|first-starts|projects)\.test\.ts$/;
+/** Options with a value. */
+const valued = ['--changed-since', '--projects'];
 
 /** Arguments for vitest, absent if there is nothing to run, and the environment. */
 export type Run = { args?: string[]; env: Record<string, string> };
 
-/** Options: `--campaigns`; `--long`, and `--changed-since <commit>`, which selects the campaigns of the folders that changed. */
+/**
+ * Options: `--campaigns`; `--long`; `--projects <folder>`, which has checkouts of public projects; and `--changed-since <commit>`, which
+ * selects the campaigns of the folders that changed.
+ */
 export function parseCampaigns(options: readonly string[]): Run {
   if (!options.includes('--campaigns')) return { args: ['--project=!campaigns*', ...options], env: {} };
   const since = options.indexOf('--changed-since');
+  const projects = options.includes('--projects') ? options[options.indexOf('--projects') + 1] : undefined;
   const rest = options.filter(
-    (option, at) => !['--campaigns', '--long', '--changed-since'].includes(option) && (since < 0 || at !== since + 1),
+    (option, at) =>
+      !['--campaigns', '--long', ...valued].includes(option) && !valued.includes(options[at - 1] ?? ''),
   );
   const files = since < 0 ? [] : changedCampaigns(options[since + 1] ?? 'HEAD^');
-  const env = { FRONTAGE_CAMPAIGN: options.includes('--long') ? 'long' : 'short' };
+  const env = {
+    FRONTAGE_CAMPAIGN: options.includes('--long') ? 'long' : 'short',
+    ...(projects === undefined ? {} : { FRONTAGE_PROJECTS: resolve(projects) }),
+  };
   if (since >= 0 && files.length === 0) return { env };
   return { args: ['--project=campaigns*', ...rest, ...files], env };
 }
