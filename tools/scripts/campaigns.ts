@@ -30,8 +30,7 @@ export function parseCampaigns(options: readonly string[]): Run {
   const since = options.indexOf('--changed-since');
   const projects = options.includes('--projects') ? options[options.indexOf('--projects') + 1] : undefined;
   const rest = options.filter(
-    (option, at) =>
-      !['--campaigns', '--long', ...valued].includes(option) && !valued.includes(options[at - 1] ?? ''),
+    (option, at) => !['--campaigns', '--long', ...valued].includes(option) && !valued.includes(options[at - 1] ?? ''),
   );
   const files = since < 0 ? [] : changedCampaigns(options[since + 1] ?? 'HEAD^');
   const env = {
