@@ -5,8 +5,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { migrationsList } from './migrations.ts';
-import { openOrm } from './orm.ts';
+import { knownMigrations, loadMigrations } from './migrations.ts';
+
+export { knownMigrations };
 
 /** The value is arbitrary; every process that migrates a database takes this lock. */
 export const migrationLock = 4_711_001;
@@ -18,8 +19,6 @@ export const migrationLock = 4_711_001;
 const lockTimeoutMs = 3_000;
 const pauseMs = 1_000;
 const lockNotAvailable = '55P03';
-
-export const knownMigrations: readonly string[] = migrationsList.map(({ name }) => name);
 
 /** The database was migrated by a version that is not an ancestor of this one. */
 export class IncompatibleDatabase extends Error {
@@ -41,16 +40,33 @@ export class IncompatibleDatabase extends Error {
 export async function migrate(databaseUrl: string, options: { to?: string } = {}): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl });
   await guard.connect();
-  const orm = openOrm(databaseUrl, { poolMax: 2, lockTimeoutMs });
   try {
     await guard.query('select pg_advisory_lock($1)', [migrationLock]);
-    requireCompatible(await appliedMigrations(guard));
+    const applied = await appliedMigrations(guard);
+    requireCompatible(applied);
+    // Loading the ORM takes longer than the rest of a start without migrations.
+    return applied.length < knownMigrations.length ? await runAll(databaseUrl, options) : [];
+  } finally {
+    await guard.end();
+  }
+}
+
+async function runAll(databaseUrl: string, options: { to?: string }): Promise<string[]> {
+  const [{ openOrm }, { Migrator }] = await Promise.all([import('./orm.ts'), import('@mikro-orm/migrations')]);
+  const migrations = {
+    migrationsList: await loadMigrations(),
+    snapshot: false,
+    transactional: true,
+    // One transaction per migration, so that none holds its table locks during the following ones.
+    allOrNothing: false,
+  };
+  const orm = openOrm(databaseUrl, { poolMax: 2, lockTimeoutMs }, { extensions: [Migrator], migrations });
+  try {
     const ran: string[] = [];
     while (!(await runPending(orm, options, ran))) await pause(pauseMs);
     return ran;
   } finally {
     await orm.close();
-    await guard.end();
   }
 }
 

@@ -1,6 +1,5 @@
 /** The database connection, and the list of entities. */
-import { Migrator } from '@mikro-orm/migrations';
-import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { defineConfig, type EntityManager, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Account } from './accounts/account.ts';
 import { AddressLink } from './accounts/address-link.ts';
 import { AccountDeletionCode } from './accounts/deletion-code.ts';
@@ -34,7 +33,6 @@ import { Submission } from './forms/submission.ts';
 import { HistoryEntry } from './history/history-entry.ts';
 import { IdempotencyKey } from './idempotency-key.ts';
 import { Mail } from './mail/mail.ts';
-import { migrationsList } from './migrations.ts';
 import { OutboxEntry } from './outbox-entry.ts';
 import { LedgerFlag } from './payments/ledger-flag.ts';
 import { Payment } from './payments/payment.ts';
@@ -55,11 +53,12 @@ export type { EntityManager, MikroORM };
 
 /**
  * Opens the database with a pool of `poolMax` connections; it connects at the first use. With `statementTimeoutMs`, statements
- * have that time limit, and a connection that stays silent for as long during a query is closed.
+ * have that time limit, and a connection that stays silent for as long during a query is closed. `more` is for MikroORM itself.
  */
 export function openOrm(
   databaseUrl: string,
   options: { poolMax?: number; lockTimeoutMs?: number | undefined; statementTimeoutMs?: number } = {},
+  more: Pick<Options, 'extensions' | 'migrations'> = {},
 ): MikroORM {
   return new MikroORM(
     defineConfig({
@@ -122,14 +121,7 @@ export function openOrm(
         OauthCode,
         OauthRefresh,
       ],
-      extensions: [Migrator],
-      migrations: {
-        migrationsList,
-        snapshot: false,
-        transactional: true,
-        // One transaction per migration, so that none holds its table locks during the following ones.
-        allOrNothing: false,
-      },
+      ...more,
       pool: { min: 0, max: options.poolMax ?? 10 },
       driverOptions: connectionOptions(options),
       forceUtcTimezone: true,

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Docker from 'dockerode';
+import type Docker from 'dockerode';
 import type { Config } from '#runtime/config.ts';
 import { openBubblewrapSandbox } from './bubblewrap.ts';
 import { openDockerSandbox } from './docker.ts';
@@ -147,10 +147,12 @@ export async function findEngine(dockerHost: string): Promise<Docker | undefined
 async function connect(host: string): Promise<Docker> {
   const address = new URL(host);
   if (address.protocol === 'unix:') await access(address.pathname);
+  // Loaded only where there may be an engine.
+  const { default: Engine } = await import('dockerode');
   const docker =
     address.protocol === 'unix:'
-      ? new Docker({ socketPath: address.pathname })
-      : new Docker({ protocol: 'http', host: address.hostname, port: Number(address.port) || 2375 });
+      ? new Engine({ socketPath: address.pathname })
+      : new Engine({ protocol: 'http', host: address.hostname, port: Number(address.port) || 2375 });
   const silence = delay(engineAnswersMs, undefined, { ref: false }).then(() => Promise.reject(new Error('silent')));
   await Promise.race([docker.ping(), silence]);
   return docker;
