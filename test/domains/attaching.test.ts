@@ -10,6 +10,7 @@ import { siteServedOn } from '#db/domains/hostnames.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { type Answer, createSite } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { codeOf, createDomainFixture, type DomainFixture } from './fixture.ts';
 
 let fixture: DomainFixture;
@@ -196,4 +197,33 @@ test('detaching a primary domain passes it on within its own site', async () => 
     await attach(domain.id, to);
   await owner.call('POST', `/v1/domains/${leaving.id}/detach`);
   expect((await fixture.read(owner, next)).primary).toBe(true);
+});
+
+test('an attachment or detachment whose answer was lost undoes no later one', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const domain = await fixture.active(owner);
+  const call = (act: 'attach' | 'detach', headers = {}) =>
+    owner.call('POST', `/v1/domains/${domain.id}/${act}`, {
+      headers,
+      ...(act === 'attach' ? { body: { site_id: site.id } } : {}),
+    });
+  for (const [act, later, siteId] of [
+    ['attach', 'detach', null],
+    ['detach', 'attach', site.id],
+  ] as const) {
+    if (act === 'detach') expect((await call('attach')).status).toBe(200);
+    const repeated = () => call(act, { 'idempotency-key': act });
+    const restore = loseNextAnswer(fixture, 'transactional');
+    expect((await repeated()).status).toBe(500);
+    restore();
+    expect((await fixture.read(owner, domain)).site_id).toBe(siteId ? null : site.id);
+    expect((await call(later)).body.site_id).toBe(siteId);
+    for (let times = 0; times < 2; times++) {
+      const { status, body } = await repeated();
+      expect([act, status, body.site_id]).toEqual([act, 200, siteId]);
+    }
+    expect((await fixture.read(owner, domain)).site_id).toBe(siteId);
+  }
+  expect(fixture.takeUnexpected()).toHaveLength(2);
 });

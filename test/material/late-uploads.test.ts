@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sweep } from '#api/sweeps.ts';
 import { blockAccount } from '#db/accounts/blocks.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import * as sample from '#test/git/samples.ts';
@@ -42,6 +43,12 @@ async function refuse(when: string, table: string, deferred = false): Promise<()
   return () => em.execute(`drop trigger refuse on ${table}; drop function refuse`);
 }
 
+/** The commits by calls in the history of the owner's site. */
+async function committed(owner: Awaited<ReturnType<Material['owner']>>) {
+  const { items } = (await owner.call('GET', `/v1/sites/${owner.siteId}/history`)).body;
+  return items.filter(({ action }: { action: string }) => action === 'repository.committed');
+}
+
 test.each([
   ['before', false, []],
   ['after', true, ['src/assets/a.png']],
@@ -75,6 +82,11 @@ test.each([
   });
   // The link's only place is taken.
   expect((await material.send(link, 'b.jpg', sample.jpgOf(1, 1))).body.error.code).toBe('plan_limit');
+  // Where git had the commit before, the clean-up adds its entry.
+  await sweep(material.deps);
+  await sweep(material.deps);
+  const detail = { commit: await material.deps.repositories?.head(owner.siteId, 'source'), source: 'upload_link' };
+  expect(await committed(owner)).toMatchObject([{ via: { kind: 'person' }, detail }]);
 });
 
 test.each([['asset'], ['history_entry']])('a file whose record in %s fails is saved once sent again', async (table) => {
@@ -92,6 +104,5 @@ test.each([['asset'], ['history_entry']])('a file whose record in %s fails is sa
   expect([await material.assetFiles(owner.siteId), await material.usedToday(owner)]).toEqual([[], used]);
   expect((await put()).status).toBe(200);
   expect(await material.assetFiles(owner.siteId)).toEqual(['src/assets/a.png']);
-  const { items } = (await owner.call('GET', `/v1/sites/${owner.siteId}/history`)).body;
-  expect(items.filter(({ action }: { action: string }) => action === 'repository.committed')).toHaveLength(1);
+  expect(await committed(owner)).toHaveLength(1);
 });

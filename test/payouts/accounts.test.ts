@@ -1,6 +1,7 @@
 /** Payout accounts as their owner has them: added by a key or to be connected, named, given another key, removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, limitsIn } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, newKey, outcome, type PayoutFixture } from './fixture.ts';
 
@@ -155,4 +156,22 @@ test('an account has as many payout accounts as its cap, without removed ones', 
   expect(errorOf(told.find(({ status }) => status !== 200) as (typeof told)[number]).code).toBe('plan_limit');
   answered(await owner.call('DELETE', `${fixture.accounts}/${(await fixture.list(owner))[0].id}`));
   answered(await fixture.add(owner, { rail: 'connect' }));
+});
+
+test('a key whose replacement got no answer does not replace a later one', async () => {
+  const owner = await fixture.newCaller();
+  const secret = newKey();
+  const { id } = answered(await fixture.add(owner, { secret_key: secret }));
+  const replace = (which: string, headers = {}) =>
+    owner.call('POST', `${fixture.accounts}/${id}/key`, { body: { secret_key: `${secret}_${which}` }, headers });
+  const repeated = () => replace('lost', { 'idempotency-key': 'replaced' });
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await repeated()).status).toBe(500);
+  restore();
+  expect((await fixture.list(owner))[0].key_last_four).toBe('lost');
+  answered(await replace('late'));
+  for (let times = 0; times < 2; times++) expect(answered(await repeated()).key_last_four).toBe('late');
+  const { items } = answered(await owner.call('GET', '/v1/account/history'));
+  expect(items.filter(({ action }: { action: string }) => action === 'payout_account.key_replaced')).toHaveLength(2);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
