@@ -1,14 +1,13 @@
 /** From an owner's timetable to a visitor's mail: a seat booked in a browser, and cancelled by the mailed link. */
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { daily } from '#test/bookings/timetable.ts';
-import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();
-const executablePath = await pathOf('chromium');
 type Mail = {
   subject: string;
   text: string;
@@ -68,13 +67,7 @@ test('a visitor books a seat, receives both mails, and cancels with the link', {
   await expectPage(site, '/book/', 'frontage-booking');
 
   const email = `visitor-${process.pid}@example.org`;
-  const args = [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-background-networking',
-    '--host-resolver-rules=MAP *.localhost 127.0.0.1',
-  ];
-  const browser = await chromium.launch({ executablePath, args });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     const { port } = new URL(stack.edgeUrl);

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
 import { until } from '#test/stack/until.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { newSite, post } from './story.ts';
 
 const stack = useStack();
-const executablePath = await pathOf('chromium');
 let browser: Browser | undefined;
 let form: { id: string; name: string; address: string; html: string; notifyTo: string };
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
     async () => (await stack.visit(site.name, '/contact/')).text,
     (text) => text.includes('frontage-form'),
   );
-  if (executablePath) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  if (await pathOf('chromium')) browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

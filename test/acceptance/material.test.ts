@@ -1,21 +1,19 @@
 /** From an owner's browser to the visitors: photos by an upload link, in the source, in git and in the next publish. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();
-const executablePath = await pathOf('chromium');
 const names = ['bread', 'coffee', 'harbour'];
 const photo = (name: string) => join(import.meta.dirname, '../../providers/photos/offline', `${name}.jpg`);
 
 test('an owner’s photos are in src/assets, in git, and in the next publish', { tags: 'chromium' }, async () => {
   const site = await newSite();
   const { body: link } = await post(`/v1/sites/${site.id}/uploads`, { max_files: 3 });
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.goto(link.url);

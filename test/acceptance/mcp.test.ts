@@ -7,12 +7,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timetable } from '#test/bookings/timetable.ts';
 import type { Agent } from '#test/mcp/fixture.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 import { type Owner, useStack } from '#test/stack/stack.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 import { connectAs, type OauthClient } from './oauth-client.ts';
 import { expectPage, page } from './story.ts';
 
@@ -30,10 +31,7 @@ const llms = await (await fetch(`${stack.baseUrl}/llms.txt`)).text();
 const mcpUrl = /^- Tools at (\S+): .*with OAuth/m.exec(llms)?.[1] ?? '';
 
 beforeAll(async () => {
-  chrome = await chromium.launch({
-    executablePath: await pathOf('chromium'),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
+  chrome = await launchChromium();
   owner = await stack.openOwner();
 });
 afterAll(async () => {

@@ -11,11 +11,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { visit, visitHttp2 } from '#test/certificates/visit.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 const stack = useStack();
 const port = Number(stack.env.FRONTAGE_EDGE_TLS_PORT);
@@ -94,16 +94,7 @@ async function seeInBrowser(url: string, title: string): Promise<void> {
         writeFileSync(join(home, 'root.pem'), pem);
         execFileSync(certutil, ['-d', database, '-A', '-t', 'C,,', '-n', `root ${n}`, '-i', join(home, 'root.pem')]);
       });
-    const browser = await chromium.launch({
-      executablePath: await pathOf('chromium'),
-      env: { ...(process.env as Record<string, string>), HOME: home },
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--host-resolver-rules=MAP *.test 127.0.0.1',
-      ],
-    });
+    const browser = await launchChromium({ hosts: 'MAP *.test 127.0.0.1', env: { ...process.env, HOME: home } });
     try {
       const tab = await browser.newPage();
       const answer = await tab.goto(url);

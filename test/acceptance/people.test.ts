@@ -1,16 +1,15 @@
 /**
  * @module-tag chromium
  */
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pathOf } from '#test/stack/requirements.ts';
 import { useStack } from '#test/stack/stack.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 const stack = useStack();
 let chrome: Browser;
 beforeAll(async () => {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  chrome = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  chrome = await launchChromium();
 });
 afterAll(() => chrome.close());
 

@@ -3,9 +3,8 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect } from 'vitest';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from '#test/web/chromium.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 type Json = any;
@@ -62,8 +61,7 @@ export async function letIn(mailUrl: string | null, email: string, code: string)
   };
   await expect.poll(async () => (await mails()).length, { timeout: 60_000 }).toBe(1);
   const link = /https?:\/\/\S+/.exec((await mails())[0]?.text ?? '')?.[0] ?? '';
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.goto(link);

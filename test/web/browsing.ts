@@ -2,19 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Fixture } from '#test/api/fixture.ts';
-import { pathOf } from '#test/stack/requirements.ts';
+import { launchChromium } from './chromium.ts';
 
-const executablePath = await pathOf('chromium');
 const pictures = process.env.FRONTAGE_PICTURES;
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--in-process-gpu',
-  '--host-resolver-rules=MAP *.localhost 127.0.0.1',
-];
 
 export type Look = {
   theme?: 'light' | 'dark';
@@ -35,7 +27,7 @@ export async function openBrowsing() {
   });
   await new Promise<void>((ready) => sites.listen(0, '127.0.0.1', ready));
   const { port } = sites.address() as AddressInfo;
-  const browser = await chromium.launch({ executablePath, args });
+  const browser = await launchChromium();
 
   async function newPage({ theme = 'light', width = 390, forced = false, scripts = true }: Look): Promise<Page> {
     const context = await browser.newContext({

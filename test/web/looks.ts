@@ -1,12 +1,11 @@
 /** Chromium at the widths and in the colour schemes in which people see pages. `FRONTAGE_PICTURES=<folder>` keeps pictures. */
 import { join } from 'node:path';
-import { type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core';
+import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { expect } from 'vitest';
-import { pathOf } from '#test/stack/requirements.ts';
 import { violationsOf } from './axe.ts';
+import { launchChromium } from './chromium.ts';
 
 const pictures = process.env.FRONTAGE_PICTURES;
-const usual = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--in-process-gpu'];
 
 /** What each test of a page runs with: `test.each(looks)`. */
 export const looks = [390, 1280].flatMap((width) =>
@@ -20,10 +19,9 @@ const eagerPictures = `[...document.images].filter(({ loading }) => loading !== 
 export type Look = (typeof looks)[number];
 export type Chrome = Awaited<ReturnType<typeof openChrome>>;
 
-/** `hosts`: what Chromium is told of host names, as `--host-resolver-rules` has it. */
+/** `hosts`: as `launchChromium` takes them. */
 export async function openChrome(hosts?: string) {
-  const args = [...usual, ...(hosts === undefined ? [] : [`--host-resolver-rules=${hosts}`])];
-  const browser = await chromium.launch({ executablePath: await pathOf('chromium'), args });
+  const browser = await launchChromium({ hosts });
   return {
     /** A page in a browser of its own. */
     async newPage({ width, colorScheme }: Look, options: BrowserContextOptions = {}): Promise<Page> {
