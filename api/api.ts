@@ -52,8 +52,9 @@ declare module 'fastify' {
      */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
     /**
-     * The call changes the resource of its path and records that as one act of `request.actor`. Where its answer was
-     * lost, the repeated request finds the entry and changes nothing that happened since.
+     * The call changes the resource of its path, or makes one that can be removed, and records that as one act of
+     * `request.actor`. Where its answer was lost, the repeated request finds the entry and changes nothing that happened
+     * since.
      */
     recordsOnce?: true;
     /** Media types of the response, if JSON is not the only one. */

@@ -47,6 +47,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
         operation: 'record.add',
         needs: 'all_sites',
         makes: 'rec',
+        recordsOnce: true,
         invalid: {
           type: 'invalid_record',
           name: 'invalid_record',

@@ -36,6 +36,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
         needs: 'all_sites',
         capability: 'domains',
         makes: 'dom',
+        recordsOnce: true,
         invalid: { domain: 'invalid_domain', mode: 'invalid_mode' },
         replay: async ({ em, actor }: Authenticated, id) => viewOf(deps, await loadDomain(em, actor, id)),
       },

@@ -78,8 +78,7 @@ export function idempotency(
     const { attempt } = request;
     clearInterval(request.renewal ?? undefined);
     if (!attempt || attempt.state === 'answered') return;
-    const { makes } = request.routeOptions.config;
-    const made = request.answeredId ?? (makes ? `${makes}_${attempt.reservedId}` : attempt.reservedId);
+    const made = request.answeredId ?? resourceOf(request, attempt) ?? attempt.reservedId;
     const done = settle(deps, attempt, { status: reply.statusCode, made });
     // If this fails, the lease expires and the next request resumes this one.
     await done.catch((error) =>
@@ -135,13 +134,14 @@ function repeatable(request: FastifyRequest, key: string) {
 
 /** The response of an earlier request; `undefined` if this one must run. */
 async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise<unknown> {
-  const { replay, makes, recordsOnce } = request.routeOptions.config;
+  const { replay, recordsOnce } = request.routeOptions.config;
   if (!replay || attempt.state === 'first') return undefined;
   if (attempt.state === 'answered') return await replay(request, attempt.resourceId);
-  if (recordsOnce) return (await isRecorded(request)) ? await replay(request, idOf(request)) : undefined;
-  if (!makes) return undefined;
+  const resource = resourceOf(request, attempt);
+  if (resource === undefined) return undefined;
+  if (recordsOnce) return (await isRecorded(request)) ? await replay(request, resource) : undefined;
   try {
-    return await replay(request, `${makes}_${attempt.reservedId}`);
+    return await replay(request, resource);
   } catch (error) {
     // The earlier request died before it created anything.
     if (error instanceof AppError && error.code === 'not_found') return undefined;
@@ -153,7 +153,12 @@ async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise
 const isRecorded = async ({ em, actor: { entryId } }: FastifyRequest): Promise<boolean> =>
   entryId !== undefined && (await em.count(HistoryEntry, { id: entryId })) > 0;
 
-const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).id;
+/** The id of what the call makes, or of what it changes once. */
+function resourceOf({ routeOptions, params }: FastifyRequest, { reservedId }: Attempt): string | undefined {
+  const { makes, recordsOnce } = routeOptions.config;
+  if (makes) return `${makes}_${reservedId}`;
+  return recordsOnce ? (params as { id: string }).id : undefined;
+}
 
 function keepRenewing(deps: Deps, request: FastifyRequest, attempt: Attempt): NodeJS.Timeout {
   const timer = setInterval(() => {

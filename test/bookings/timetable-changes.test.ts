@@ -1,6 +1,7 @@
 /** A timetable changed or closed while seats are booked: every booking fits what was declared, or is refused. */
 import { afterAll, expect, test } from 'vitest';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
 
@@ -96,4 +97,22 @@ test('where e-mails go changes without another timetable', async () => {
   const { id } = await newSite(owner);
   const without = await owner.call('PATCH', `/v1/sites/${id}/bookable`, { body: { notify_to: own } });
   expect(errorOf(without).code).toBe('not_found');
+});
+
+test('a declaration whose answer was lost is not made again, after a later one', async () => {
+  const { owner, site } = await newBookable();
+  const path = `/v1/sites/${site.id}/bookable`;
+  const declare = (capacity: number, headers = {}) =>
+    owner.call('POST', path, { body: timetable({ calendar: { capacity } }), headers });
+  const repeated = () => declare(3, { 'idempotency-key': 'declared' });
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await repeated()).status).toBe(500);
+  restore();
+  expect((await owner.call('GET', path)).body.calendars[0].capacity).toBe(3);
+  expect((await declare(5)).status).toBe(200);
+  for (let times = 0; times < 2; times++)
+    expect((await repeated()).body).toMatchObject({ calendars: [{ capacity: 5 }] });
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
+  expect(items.filter(({ action }: { action: string }) => action === 'timetable.replaced')).toHaveLength(3);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });

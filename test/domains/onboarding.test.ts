@@ -9,7 +9,8 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { overdueDomains } from '#db/domains/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
-import { createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
+import { codeOf, createDomainFixture, type DomainFixture, freeDomain } from './fixture.ts';
 
 let fixture: DomainFixture;
 beforeAll(async () => {
@@ -145,4 +146,26 @@ test('a blocked account’s domains are not checked or renewed until it is unblo
   await fixture.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'pending', provedAt: null });
   await unblockAccount(fixture.deps.em(), fixture, owner.accountId);
   await expect.poll(async () => (await row()).status, { timeout: 10_000 }).toBe('active');
+});
+
+test('a domain whose answer was lost is added once, and not after its removal', async () => {
+  const owner = await fixture.newCaller();
+  const listed = async () => (await owner.call('GET', '/v1/domains')).body.items.map(({ id }: { id: string }) => id);
+  const lose = async () => {
+    const body = { domain: freeDomain(), mode: 'cname' };
+    const send = () => owner.call('POST', '/v1/domains', { body, headers: { 'idempotency-key': body.domain } });
+    const restore = loseNextAnswer(fixture, 'transactional');
+    expect((await send()).status).toBe(500);
+    restore();
+    return send;
+  };
+  const send = await lose();
+  const { id } = (await send()).body;
+  expect(await listed()).toEqual([id]);
+  const again = await lose();
+  const [removed] = await listed();
+  expect((await owner.call('DELETE', `/v1/domains/${removed}`)).status).toBe(200);
+  for (let times = 0; times < 2; times++) expect(codeOf(await again())).toEqual([404, 'not_found']);
+  expect(await listed()).toEqual([id]);
+  expect(fixture.takeUnexpected()).toHaveLength(2);
 });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Zones } from '#providers/zones.ts';
 import type { Caller } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { codeOf, createDomainFixture, type DomainFixture, type Shown } from './fixture.ts';
 import { badRecords, goodRecords } from './record-list.ts';
 
@@ -132,4 +133,28 @@ test('twenty concurrent calls lose no record', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   const { answers: texts } = await fixture.zone(`many.${own.domain}`, 'TXT');
   expect(new Set(texts as string[]).size).toBe(20);
+});
+
+test('a record whose answer was lost is added once, and not after its removal', async () => {
+  const path = `/v1/domains/${domain.id}/records`;
+  const lose = async (name: string) => {
+    const body = { type: 'A', name, content: '192.0.2.9' };
+    const send = () => owner.call('POST', path, { body, headers: { 'idempotency-key': name } });
+    const restore = loseNextAnswer(fixture, 'transactional');
+    expect((await send()).status).toBe(500);
+    restore();
+    return send;
+  };
+  const listed = async (name: string) => {
+    const { items } = (await owner.call('GET', `${path}?limit=200`)).body;
+    return items.filter((record: { name: string }) => record.name.startsWith(name));
+  };
+  const send = await lose('once');
+  expect([(await send()).body]).toEqual(await listed('once'));
+  const again = await lose('gone');
+  const [{ record_id }] = await listed('gone');
+  expect((await owner.call('DELETE', `${path}/${record_id}`)).status).toBe(200);
+  for (let times = 0; times < 2; times++) expect(codeOf(await again())).toEqual([404, 'not_found']);
+  expect((await fixture.zone(`gone.${domain.domain}`, 'A')).answers).toEqual([]);
+  expect(fixture.takeUnexpected()).toHaveLength(2);
 });
