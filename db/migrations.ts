@@ -80,6 +80,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-published-pushes',
   '2026-11-27-commits-by-calls',
   '2026-11-27-eyes-comparisons',
+  '2026-11-27-planned-clears',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

@@ -1,6 +1,6 @@
 /**
- * The history of pushes, of updates of previews and of commits by calls. git moves the branches, outside every database
- * transaction: each branch has a row from before it moves until the history has its entry, and until it is published if
+ * The history of pushes, of updates and clears of previews and of commits by calls. git moves the branches, outside every
+ * database transaction: each branch has a row from before it moves until the history has its entry, and until it is published if
  * it may be. The id of a row is the push or the call, and the branch; git writes the former into the reflog. The rows of
  * a process that was killed in between are completed by the next sweep.
  */
@@ -15,6 +15,7 @@ import type { AssetSource, Repository } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Address } from './access.ts';
+import { completeClear } from './planned-clears.ts';
 import type { RefUpdate } from './push.ts';
 
 type Row = {
@@ -32,6 +33,8 @@ type Row = {
   /** Of a commit by a call, as is `files_changed`. */
   source: AssetSource | null;
   files_changed: number | null;
+  /** Of a clear of a preview slot, which removes the branch. */
+  discarded: boolean | null;
 };
 
 type PlannedCommit = {
@@ -170,13 +173,15 @@ const isAbandoned = (row: Row, clock: Clock) => acceptedAt(row).getTime() < cloc
 const acceptedAt = ({ accepted_at: at }: Row) => new Date(at);
 
 /**
- * The commit to which this very push or call has moved the branch, null if it has not: another one may have moved it to the
- * same commit, or further.
+ * The commit to which this very push or call has moved the branch, or from which it has removed it; null if it has not:
+ * another one may have moved it to the same commit, or further.
  */
 async function movedTo(
   repositories: Repositories,
-  { id, site_id: siteId, repository, branch, to_commit: to, source }: Row,
+  { id, site_id: siteId, repository, branch, from_commit: from, to_commit: to, source, discarded }: Row,
 ): Promise<string | null> {
+  if (discarded !== null)
+    return from && (await repositories.wasRemoved(siteId, repository, branch, from)) ? from : null;
   const [by = ''] = id.split(' ');
   if (source) return (await repositories.madeByCall(siteId, repository, branch, by))?.commit ?? null;
   return (await repositories.wasPushed(siteId, repository, branch, { pushId: by, to })) ? to : null;
@@ -188,9 +193,10 @@ async function complete(tx: EntityManager, row: Row, commit: string | null): Pro
   else await removeRows(tx, [row.id]);
   const site = commit === null ? null : await tx.findOne(Site, { id: row.site_id });
   if (!site || commit === null) return;
-  const { repository, branch, from_commit: from, source, files_changed: filesChanged } = row;
+  const { repository, branch, from_commit: from, source, files_changed: filesChanged, discarded } = row;
   const clock = { now: () => acceptedAt(row) };
   const by = { accountId: row.account_id, via: { kind: row.via_kind, name: row.via_name } };
+  if (discarded !== null) return await completeClear(tx, clock, { siteId: site.id, branch, by, discarded });
   if (source) {
     recordCommit(tx, clock, { site, repository, branch, by, source, commit, filesChanged: filesChanged ?? 0 });
     return;

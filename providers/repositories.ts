@@ -22,7 +22,7 @@ import {
   readCommits,
   type TreeEntry,
 } from './repositories/objects.ts';
-import { type Made, madeByCall, type Pushed, wasPushed } from './repositories/pushes.ts';
+import { type Made, madeByCall, type Pushed, wasPushed, wasRemoved } from './repositories/pushes.ts';
 
 export type { Author, Blob, Change, CommitLine, Made, Merged, TreeEntry };
 
@@ -55,6 +55,8 @@ export type Repositories = {
   wasPushed(siteId: string, repository: Repository, branch: Branch, pushed: Pushed): Promise<boolean>;
   /** The commit that this call made on the branch. Null for a removed branch. */
   madeByCall(siteId: string, repository: Repository, branch: Branch, callId: string): Promise<Made | null>;
+  /** Whether the branch, which pointed to this commit, was removed; it may exist again. */
+  wasRemoved(siteId: string, repository: Repository, branch: Branch, from: string): Promise<boolean>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. Throws `plan_limit` for a commit with more files than any site may have. */
@@ -113,6 +115,10 @@ export function openRepositories(dir: string): Repositories {
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
     wasPushed: (siteId, repository, branch, pushed) => wasPushed(place(siteId, repository), refOf(branch), pushed),
     madeByCall: (siteId, repository, branch, callId) => madeByCall(place(siteId, repository), refOf(branch), callId),
+    wasRemoved: async (siteId, repository, branch, from) => {
+      const at = place(siteId, repository);
+      return await wasRemoved(at, refOf(branch), { from, head: await readRef(at, refOf(branch)) });
+    },
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
     listTree: (siteId, repository, commit) => listCommit(place(siteId, repository), commit),

@@ -9,8 +9,9 @@ import { failure, waitForDeployment } from '#api/publishing/waiting.ts';
 import { idParams } from '#api/schemas.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { clearSlot } from './clears.ts';
 import { updateSlot } from './merges.ts';
-import { buildDraft, clearSlot, publishSlot } from './rules.ts';
+import { buildDraft, publishSlot } from './rules.ts';
 import { slotParams, slotSchema, slotView } from './schemas.ts';
 import { loadSlot, slotNumber } from './slots.ts';
 

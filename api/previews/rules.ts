@@ -1,21 +1,23 @@
-/** Building, publishing and clearing a preview slot. Updating it from `main` is in merges.ts. */
+/** Building and publishing a preview slot. Updating it from `main` is in merges.ts, clearing it in clears.ts. */
 
 import { type Actor, loadSite, lockChangeable, requireChangeable, roleOf } from '#api/access.ts';
 import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { previewSubject } from '#db/history/previews.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { acceptPreviewPublish } from '#db/previews/publishes.ts';
-import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
+import { acceptDraft } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { removeRows } from '#git/accepted-pushes.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import { withGitOutside } from '#git/outside-transaction.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { errors } from '#runtime/errors.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
 
 /** The slot named by the path, and the id of the new deployment. */
@@ -45,12 +47,6 @@ function recordPreview(
   const subject = previewSubject(site, slot ?? 0);
   recordAct(tx, clock, by, action, { site: site as Site, subject, detail: { deployment_id: id, number } });
 }
-
-/** A preview slot has no id of its own. */
-const previewSubject = (site: Pick<Site, 'id'>, slot: number) => ({
-  id: `${site.id}/${slot}`,
-  name: `preview ${slot}`,
-});
 
 async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
   const repositories = requireRepositories(deps);
@@ -145,59 +141,27 @@ async function requireChanges(tx: EntityManager, site: Site, { slot, mains }: Sl
   if (isOn(mains) && live && isOn(commitsOf(live))) throw notBranched(slot, site.id);
 }
 
-/** One transaction under the lock of the site's row, in which git answers nothing slow. */
-async function changeSlot<T>(
+/**
+ * One transaction under the lock of the site's row, in which git answers nothing slow. It removes these rows of the
+ * change (accepted-pushes.ts).
+ */
+export async function changeSlot<T>(
   em: EntityManager,
   deps: Deps,
   siteId: string,
   change: (tx: EntityManager, locked: Site, repositories: Repositories) => Promise<T>,
+  rows: readonly string[] = [],
 ): Promise<T> {
-  return await withGitOutside(
-    requireRepositories(deps),
-    (repositories) => em.transactional(async (tx) => change(tx, await lockChangeable(tx, siteId), repositories)),
-    () =>
-      errors.stale_hash('Other pushes to this preview slot are in progress.', {
-        nextAction: 'Send the same request again.',
-      }),
-  );
+  const act = (repositories: Repositories) =>
+    em.transactional(async (tx) => {
+      if (rows.length > 0) await removeRows(tx, rows);
+      return await change(tx, await lockChangeable(tx, siteId), repositories);
+    });
+  return await withGitOutside(requireRepositories(deps), act, otherPushes);
 }
 
-/** Empties the slot. Throws `slot_empty`, and `preview_holds_work` if work would be lost and `discard` is not set. */
-export async function clearSlot(
-  em: EntityManager,
-  deps: Deps,
-  actor: Actor,
-  { siteId, slot: text, discard }: { siteId: string; slot: string; discard: boolean },
-): Promise<Site> {
-  const site = await loadSite(em, actor, siteId);
-  const number = await slotNumber(em, deps, site, roleOf(site, actor), text);
-  return await changeSlot(em, deps, siteId, async (tx, locked, repositories) => {
-    const slot = await loadSlot(tx, { ...deps, repositories }, locked, number);
-    if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
-    if (slot.holdsWork && !discard) throw holdsWork(number, siteId);
-    const moves = bothRepositories.flatMap((repository) => {
-      const from = slot.tips[repository];
-      return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
-    });
-    await repositories.move(siteId, moves);
-    await clearPreview(tx, deps.clock, locked, number);
-    const detail = { discarded: slot.holdsWork };
-    recordAct(tx, deps.clock, actor, 'preview.cleared', {
-      site: locked,
-      subject: previewSubject(locked, number),
-      detail,
-    });
-    return site;
+export function otherPushes(): AppError {
+  return errors.stale_hash('Other pushes to this preview slot are in progress.', {
+    nextAction: 'Send the same request again.',
   });
-}
-
-function holdsWork(slot: number, siteId: string) {
-  return errors.preview_holds_work(
-    `Preview slot ${slot} contains unpublished changes; clearing the slot would discard them.`,
-    {
-      nextAction:
-        `Publish them with ${call('preview.publish', { id: siteId, slot })}, or discard them with ` +
-        `${call('preview.clear', { id: siteId, slot, discard: true })}.`,
-    },
-  );
 }

@@ -36,6 +36,17 @@ export async function madeByCall(place: Place, ref: string, callId: string): Pro
   return { commit, parent: /^0+$/.test(from) ? null : from };
 }
 
+/** Whether the branch, now at `head`, was removed after it had pointed to `from`. git removes its reflog with it. */
+export async function wasRemoved(
+  place: Place,
+  ref: string,
+  { from, head }: { from: string; head: string | null },
+): Promise<boolean> {
+  if (head === null || head === from) return head === null;
+  const lines = (await readReflog(place, ref)).split('\n');
+  return !lines.some((line) => line.startsWith(`${from} `));
+}
+
 /** Reads one file of git's files backend. */
 async function readReflog({ dir }: Place, ref: string): Promise<string> {
   return await readFile(join(dir, 'logs', ref), 'utf8').catch((error: NodeJS.ErrnoException) => {
