@@ -1,6 +1,6 @@
 /** Clearing a preview slot: its branches in both repositories, its draft and its builds. */
 
-import { type Actor, loadSite, roleOf } from '#api/access.ts';
+import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
 import { requireRepositories } from '#api/source/commits.ts';
 import { recordCleared } from '#db/history/previews.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -29,6 +29,7 @@ export async function clearSlot(
   { siteId, slot: text, discard }: Clearing,
 ): Promise<void> {
   const site = await loadSite(em, actor, siteId);
+  requireChangeable(site);
   const number = await slotNumber(em, deps, site, roleOf(site, actor), text);
   const hasEnded = await completeEarlier(deps, siteId, number);
   const seen = await loadSlot(em.fork(), deps, site, number);
