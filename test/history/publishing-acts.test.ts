@@ -117,7 +117,7 @@ test('a clear that died after git had acted is recorded once when repeated', asy
 
 test('a clear that died after git had acted leaves what was made since', async () => {
   const slot = await slotOfLostClear('after');
-  fixture.skip(1_000);
+  await fixture.skip(1_000);
   await fixture.write(slot.site, 'preview/1', { 'new.html': page('New') });
   await fixture.build(slot.site, 1);
   const head = await slot.head();
@@ -130,7 +130,7 @@ test('a clear that died before git had acted is not recorded', async () => {
   const head = await slot.head();
   expect([await slot.sweepTwice(), (await slot.rows()).length]).toEqual([[], 1]);
   expect([await slot.status(), head]).toEqual(['draft', expect.any(String)]);
-  fixture.skip(hourMs + 1);
+  await fixture.skip(hourMs + 1);
   expect([await slot.sweepTwice(), await slot.rows(), await slot.head()]).toEqual([[], [], head]);
   await expectRecorded(fixture.deps, 'preview.cleared', slot.clear);
 });
