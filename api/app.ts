@@ -25,7 +25,7 @@ import { createHttpServer } from './http-server.ts';
 import { mcpErrorHandler, mcpRoutes } from './mcp/routes.ts';
 import { clientPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
 import { renderNextSteps } from './operations/next-steps.ts';
-import { collectOperations, type Operation } from './operations/operations.ts';
+import { collectOperations, type Operations } from './operations/operations.ts';
 import { ownersPages, publicPages } from './pages.ts';
 import { thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
@@ -75,7 +75,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
 }
 
 /** What takes other bodies than JSON: git, pages, forms, OAuth clients and payment providers. */
-async function otherRoutes(app: Api, deps: Deps, operations: () => Operation[]): Promise<void> {
+async function otherRoutes(app: Api, deps: Deps, operations: Operations): Promise<void> {
   await app.register(async function git(scope: Api) {
     limitClients(scope, deps, 'git');
     gitRoutes(scope, deps, { publish: publisherOfPushes(deps) });
@@ -115,7 +115,7 @@ async function otherRoutes(app: Api, deps: Deps, operations: () => Operation[]):
   });
 }
 
-type Described = { skill: SkillTree; operations: () => Operation[] };
+type Described = { skill: SkillTree; operations: Operations };
 
 /** What takes JSON bodies or none. */
 async function jsonRoutes(app: Api, deps: Deps, { skill, operations }: Described): Promise<void> {

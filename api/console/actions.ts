@@ -47,7 +47,9 @@ export type Action = {
 /** Adds the route of a form. The server does not start if the API has no such operation. */
 export function action(console: Console, { path, operation, input, done, gone, show }: Action): void {
   const { app, deps } = console;
-  app.addHook('onReady', async () => void operationOf(console, operation));
+  app.addHook('onReady', async () => {
+    if (!console.operations.has(operation)) throw noOperation(operation);
+  });
   const options = pageOptions(`${operation}_on_page`, 'email_signin');
   app.post<Named>(path, { ...options, config: { ...options.config, calls: operation } }, async (request, reply) => {
     const form = readForm(request);
@@ -113,10 +115,12 @@ export async function call(console: Console, request: FastifyRequest, name: stri
 }
 
 function operationOf({ operations }: Console, name: string): Operation {
-  const found = operations().find((one) => one.name === name);
-  if (!found) throw new TypeError(`The API has no operation ${name}`);
+  const found = operations.all().find((one) => one.name === name);
+  if (!found) throw noOperation(name);
   return found;
 }
+
+const noOperation = (name: string) => new TypeError(`The API has no operation ${name}`);
 
 /** A form that is sent twice acts once. */
 function readKey(request: FastifyRequest): string | undefined {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findSite, roleOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import type { Operation } from '#api/operations/operations.ts';
+import type { Operations } from '#api/operations/operations.ts';
 import { formsFor, pageOptions } from '#api/plugins/browser.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -15,8 +15,8 @@ import { html } from '#web/html.ts';
 import type { Form } from '#web/pages/form.ts';
 import { takeNotice } from './notices.ts';
 
-/** What the console's routes are made of. `operations` lists the API's, once all routes exist. */
-export type Console = { app: Api; deps: Deps; operations: () => Operation[] };
+/** What the console's routes are made of. `operations` are the API's. */
+export type Console = { app: Api; deps: Deps; operations: Operations };
 
 export type Named = { Params: { id: string } };
 

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { challenge } from '#api/oauth/metadata.ts';
 import { apiClientFor } from '#api/operations/inject.ts';
-import type { Operation } from '#api/operations/operations.ts';
+import type { Operations } from '#api/operations/operations.ts';
 import { beginError } from '#api/plugins/errors.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -36,7 +36,7 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   });
 }
 
-export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: () => Operation[]): void {
+export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: Operations): void {
   // The description is complete only when all routes are registered.
   let served: Served | undefined;
 
@@ -48,7 +48,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !wantsProgress(request.body),
     });
-    served ??= servedBy(deps, skill, operations());
+    served ??= servedBy(deps, skill, operations.all());
     const server = serverFor(served, {
       send: apiClientFor(scope, request),
       actor: request.actor,

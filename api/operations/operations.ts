@@ -39,16 +39,26 @@ export type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** Collects the config of routes. Add it before the routes; call the result when all are registered. */
-export function collectOperations(app: Api): () => Operation[] {
+export type Operations = {
+  /** All that need a token. The first call describes the whole API, which takes a second: only once all routes are registered. */
+  all(): Operation[];
+  /** Whether a route that is registered by now has this name. */
+  has(name: string): boolean;
+};
+
+/** Collects the config of routes. Add it before the routes. */
+export function collectOperations(app: Api): Operations {
   const configs = new Map<string, FastifyContextConfig>();
   app.addHook('onRoute', ({ config }: RouteOptions) => {
     if (config?.operation) configs.set(config.operation, config);
   });
   let operations: Operation[] | undefined;
-  return () => {
-    operations ??= operationsOf(app.swagger() as unknown as Document, configs);
-    return operations;
+  return {
+    all() {
+      operations ??= operationsOf(app.swagger() as unknown as Document, configs);
+      return operations;
+    },
+    has: (name) => configs.has(name),
   };
 }
 
