@@ -94,6 +94,13 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
     );
   const [ratio, loading] = await until(card, ([, , shown]) => shown === 1);
   expect([ratio.toFixed(1), loading]).toEqual([(cardPicture.width / cardPicture.height).toFixed(1), 'lazy']);
+  // The bars of the week and their words are as wide as the picture above them.
+  for (const { width } of looks) {
+    await page.setViewportSize({ width, height: 900 });
+    const widths = `['.shot', '.chart svg', '.chart figcaption'].map((one) => document.querySelector('.cards ' + one).getBoundingClientRect().width)`;
+    const [pictured = 0, ...drawn] = await page.evaluate<number[]>(widths);
+    expect([width, drawn]).toEqual([width, [pictured, pictured]]);
+  }
   await page.goto(`${fixture.here}/account/sites/${site.id}`);
   await page.getByRole('link', { name: 'Version 1', exact: true }).click();
   await press(page, 'Compare');

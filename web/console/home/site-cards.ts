@@ -100,7 +100,7 @@ function weekChart({ id, visits }: SiteCard): Html {
     return html`<rect x="${index * 20 + 2}" y="${(height - tall).toFixed(1)}" width="16" height="${tall.toFixed(1)}" rx="1.5"/>`;
   });
   const words = visits.map(({ at, views }) => `${weekday.format(at)} ${views}`).join(', ');
-  return html`<figure class="chart week"><svg viewBox="0 0 ${visits.length * 20} ${height + 1}" role="img" aria-label="Page views by day: ${words}" preserveAspectRatio="none"><path class="base" d="M0 ${height + 0.5}H${visits.length * 20}"/>${bars}</svg>
+  return html`<figure class="chart week-chart"><svg viewBox="0 0 ${visits.length * 20} ${height + 1}" role="img" aria-label="Page views by day: ${words}" preserveAspectRatio="none"><path class="base" d="M0 ${height + 0.5}H${visits.length * 20}"/>${bars}</svg>
 <figcaption><a href="${sitePath(id, 'visitors')}">${counted(sum, 'page view')}</a><span>last 7 days</span></figcaption></figure>`;
 }
 
