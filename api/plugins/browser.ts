@@ -33,7 +33,8 @@ declare module 'fastify' {
 const browserCookie = '__Host-frontage_browser';
 const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
 const browserSeconds = daySeconds;
-const formBytesMax = 16_384;
+/** Each of the 4000 letters of a reply may be sent as nine bytes. */
+const formBytesMax = 65_536;
 
 /** `bodyMs`: the time limit for receiving a form. */
 export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs?: number } = {}): Promise<void> {

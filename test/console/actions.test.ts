@@ -20,6 +20,20 @@ test('a refused form keeps its values, and names the fault at its field', async 
   expect(refused.text).toContain('value="&#34;&#62;&#60;script&#62;');
 });
 
+test('a reply of 4000 letters arrives in every script', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner);
+  const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, {
+    body: { page: '/', body: 'Larger, please' },
+  });
+  const page = await owner.browser.open(`/account/sites/${site.id}/comments`);
+  const message = '字'.repeat(4000);
+  expect((await owner.browser.press(page, 'Send', { message })).text).toContain('Your reply is sent.');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/comments`)).body;
+  expect(items[0]).toMatchObject({ id: thread.id });
+  expect(items[0].messages.at(-1).body).toBe(message);
+});
+
 test('the history names a person, and no header makes one', async () => {
   const { browser, call, email, accountId } = await fixture.newSignedIn();
   const page = await browser.open('/account/settings');
