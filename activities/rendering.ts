@@ -29,7 +29,7 @@ const picturesMax = 40;
 type Version = NonNullable<Rendering['deployment']>;
 type RenderingDeps = Pick<Deps, 'clock' | 'em' | 'store'>;
 export type BrowserDeps = RenderingDeps & { renderer: Renderer };
-/** Of one who waits, or of nobody. */
+/** The activity's abort signal, and whether a call asked for the pages. */
 type Request = Pick<VisitLimits, 'signal' | 'isAsked'>;
 /** What was drawn: its pictures are in the store. */
 type Outcome = { pictures: string[]; result: Checked | Compared | null };
@@ -192,7 +192,7 @@ export function renderingActivities({ clock, em }: RenderingDeps) {
   };
 }
 
-/** A page that cannot be shown is a finding, and the check goes on. */
+/** A page that fails to load becomes a finding, and the check continues with the next page. */
 const faultOf = (where: { page: string; width: number }) => (error: unknown) => {
   if (error instanceof BrowserFault) return [failedPage(where, error)];
   throw error;

@@ -23,7 +23,7 @@ const observing =
     await import('#runtime/telemetry/metrics-server.ts')
   ).serveMetrics(deps, () => !deps.shutdown.signal.aborted));
 process.send?.({ ready: true, url });
-// The first call that reads the description of the API would wait for it.
+// Builds the description of the API now: the first call that reads it would wait for it.
 setImmediate(() => app.swagger());
 
 let stopping = false;

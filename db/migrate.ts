@@ -7,8 +7,6 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { knownMigrations, loadMigrations } from './migrations.ts';
 
-export { knownMigrations };
-
 /** The value is arbitrary; every process that migrates a database takes this lock. */
 export const migrationLock = 4_711_001;
 

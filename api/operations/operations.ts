@@ -42,15 +42,18 @@ export type Document = {
 export type Operations = {
   /** All that need a token. The first call describes the whole API, which takes a second: only once all routes are registered. */
   all(): Operation[];
-  /** Whether a route that is registered by now has this name. */
+  /** Whether `all` has this name, as far as routes are registered by now. */
   has(name: string): boolean;
 };
 
 /** Collects the config of routes. Add it before the routes. */
 export function collectOperations(app: Api): Operations {
   const configs = new Map<string, FastifyContextConfig>();
-  app.addHook('onRoute', ({ config }: RouteOptions) => {
-    if (config?.operation) configs.set(config.operation, config);
+  const names = new Set<string>();
+  app.addHook('onRoute', ({ url, config, schema }: RouteOptions) => {
+    if (!config?.operation) return;
+    configs.set(config.operation, config);
+    if (!schema?.hide && isForTools(url, schema?.security)) names.add(config.operation);
   });
   let operations: Operation[] | undefined;
   return {
@@ -58,18 +61,17 @@ export function collectOperations(app: Api): Operations {
       operations ??= operationsOf(app.swagger() as unknown as Document, configs);
       return operations;
     },
-    has: (name) => configs.has(name),
+    has: (name) => names.has(name),
   };
 }
 
-/**
- * All operations under `/v1` that require a token. Clients without one request access with the public operations, not
- * with tools.
- */
+/** Operations under `/v1` that require a token. Clients without one request access with the public ones, not with tools. */
+const isForTools = (path: string, security: unknown): boolean => path.startsWith('/v1/') && security === undefined;
+
 function operationsOf(document: Document, configs: ReadonlyMap<string, FastifyContextConfig>): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { security }]) => path.startsWith('/v1/') && security === undefined)
+      .filter(([, { security }]) => isForTools(path, security))
       .map(([method, described]) => {
         const config = configs.get(described.operationId) ?? {};
         return operationOf(document, { path, method: method.toUpperCase(), described, config });

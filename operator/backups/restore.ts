@@ -7,7 +7,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type pg from 'pg';
 import { withClient as withNamedClient } from '#db/client.ts';
-import { appliedMigrations, knownMigrations, migrate } from '#db/migrate.ts';
+import { appliedMigrations, migrate } from '#db/migrate.ts';
+import { knownMigrations } from '#db/migrations.ts';
 import { resumeWorkflows } from '#db/resume-workflows.ts';
 import { folderName } from '#providers/repositories.ts';
 import { createStore } from '#providers/store/factory.ts';

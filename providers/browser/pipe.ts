@@ -24,7 +24,7 @@ const answerMs = 15_000;
 /** A page that does not answer, or a browser that has ended. */
 export class BrowserFault extends Error {}
 
-/** For `catch`, where the work goes on without this page. */
+/** A `catch` handler: returns undefined for a BrowserFault, and rethrows every other error. */
 export function undefinedIfFault(error: unknown): undefined {
   if (error instanceof BrowserFault) return undefined;
   throw error;

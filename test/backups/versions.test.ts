@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { knownMigrations, migrate } from '#db/migrate.ts';
+import { migrate } from '#db/migrate.ts';
+import { knownMigrations } from '#db/migrations.ts';
 import { openBackupRepository } from '#operator/backups/repository.ts';
 import { restoreBackup } from '#operator/backups/restore.ts';
 import { newId } from '#runtime/ids.ts';

@@ -1,7 +1,8 @@
 /** Migrations beside a release that serves visitors. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { knownMigrations, migrate } from '#db/migrate.ts';
+import { migrate } from '#db/migrate.ts';
+import { knownMigrations } from '#db/migrations.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
 test('a migration waiting for a locked table lets later queries pass, and runs afterwards', async () => {

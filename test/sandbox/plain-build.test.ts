@@ -1,17 +1,14 @@
 /** A site built here and by Astro's own command, with the same packages, has the same bytes. */
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { makeImageFolder } from '#providers/sandbox/image/image.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { openUnprotectedSandbox } from '#providers/sandbox/unprotected.ts';
 import { build, dataDir, newOwner, openKind, type Site } from './fixture.ts';
 import { describeFirst } from './kinds.ts';
+import { buildPlainly, platformPackages, withoutIds } from './plain.ts';
 
-const run = promisify(execFile);
 /** The memory of a real build. */
 const limits = { memoryBytes: 2 * 1024 ** 3, timeoutMs: 240_000 };
 
@@ -82,33 +79,17 @@ const project: Site = {
   'src/static/.well-known/security.txt': 'Contact: mailto:owner@shop.example\n',
 };
 
-/** Astro's command as its documentation has it: packages in the project's own folder, static files in `public/`. */
-async function buildPlainly(files: Site): Promise<Map<string, Buffer>> {
-  const { path } = await makeImageFolder(dataDir, () => {});
+/** The same in its own folder, with static files in `public/`, as Astro's documentation has it. */
+async function buildElsewhere(files: Site): Promise<Map<string, Buffer>> {
   const root = await mkdtemp(join(tmpdir(), 'frontage-plain-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
-  const copy = [join(path, 'opt/frontage/node_modules'), join(root, 'node_modules')];
-  await run('cp', ['-al', ...copy]).catch(() => run('cp', ['-a', ...copy])); // Links do not cross file systems.
-  for (const [name, content] of Object.entries(files)) {
+  for (const [name, content] of Object.entries({ ...files, 'package.json': await platformPackages() })) {
     const target = join(root, name.replace('src/static/', 'public/'));
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, content);
   }
-  await writeFile(join(root, 'package.json'), await readFile(join(path, 'opt/frontage/package.json')));
-  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', TZ: 'UTC' };
-  await run(process.execPath, ['node_modules/astro/bin/astro.mjs', 'build'], { cwd: root, env });
-  const items = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
-  const built = new Map<string, Buffer>();
-  for (const item of items.filter((one) => one.isFile())) {
-    const file = join(item.parentPath, item.name);
-    built.set(file.slice(join(root, 'dist').length + 1), await readFile(file));
-  }
-  return built;
+  return await buildPlainly(root);
 }
-
-/** Astro makes the ids of islands from the project's absolute path, so they differ between any two machines. */
-const withoutIds = (bytes: Buffer | undefined) =>
-  bytes?.toString('latin1').replaceAll(/(<astro-island uid=)"\w+"/g, '$1');
 
 function expectSame(built: Map<string, Buffer>, plain: Map<string, Buffer>) {
   expect([...built.keys()].sort()).toEqual([...plain.keys()].sort());
@@ -123,7 +104,7 @@ describeFirst((kind) => {
   afterAll(() => sandbox?.close());
 
   test('a project with transitions, plugins and islands builds as on any machine', { timeout: 300_000 }, async () => {
-    const plain = await buildPlainly(project);
+    const plain = await buildElsewhere(project);
     const here = await build(sandbox, project, { limits });
     expect(here.outcome, here.log).toEqual({ status: 'built' });
     expectSame(here.files, plain);

@@ -6,8 +6,8 @@ import { pathOf } from '#test/stack/requirements.ts';
 const few = ['--in-process-gpu', '--renderer-process-limit=1'];
 
 /**
- * Opens Chromium. `hosts`: what it is told of host names, as `--host-resolver-rules` has it. `env`: its environment, in
- * place of the test's.
+ * Launches Chromium. `hosts`: the value of `--host-resolver-rules`. `env`: its environment variables; by default those of
+ * the test process.
  */
 export async function launchChromium({
   hosts = 'MAP *.localhost 127.0.0.1',

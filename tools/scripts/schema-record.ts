@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { knownMigrations } from '#db/migrate.ts';
+import { knownMigrations } from '#db/migrations.ts';
 
 const histories = join(import.meta.dirname, '../../test/histories');
 const migrations = join(import.meta.dirname, '../../db/migrations');
