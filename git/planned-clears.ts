@@ -42,6 +42,18 @@ export async function isClearPlanned(em: EntityManager, { siteId, branch }: OfSl
 }
 
 /**
+ * Removes the rows of other clears of the slot, once the history has an entry for the removed branch: those of processes that
+ * were killed before git acted. A row that is locked belongs to a clear that is running.
+ */
+export async function removePlannedClears(tx: EntityManager, { siteId, branch }: OfSlot): Promise<void> {
+  await tx.execute(
+    `delete from accepted_push where id in (select id from accepted_push
+       where site_id = ? and branch = ? and discarded is not null order by id for update skip locked)`,
+    [siteId, branch],
+  );
+}
+
+/**
  * Does the rest of a clear that has removed the branch, and records it. A draft that was requested afterwards stays. `clock`
  * has the time of the clear.
  */
@@ -55,4 +67,5 @@ export async function completeClear(
   const later = { site, slot, kind: 'draft', createdAt: { $gt: clock.now() } } as const;
   if ((await tx.count(Deployment, later)) === 0) await clearPreview(tx, clock, site, slot);
   recordCleared(tx, clock, by, { site, slot, discarded });
+  await removePlannedClears(tx, { siteId, branch });
 }

@@ -8,7 +8,7 @@ import { clearPreview } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { completeAbandonedPushes, removeRows } from '#git/accepted-pushes.ts';
 import { bothRepositories } from '#git/main-branches.ts';
-import { addPlannedClear, isClearPlanned } from '#git/planned-clears.ts';
+import { addPlannedClear, isClearPlanned, removePlannedClears } from '#git/planned-clears.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -45,6 +45,7 @@ export async function clearSlot(
     await repositories.move(siteId, removals(slot));
     await clearPreview(tx, deps.clock, locked, number);
     recordCleared(tx, deps.clock, actor, { site: locked, slot: number, discarded: slot.holdsWork });
+    await removePlannedClears(tx, { siteId, branch: branchOf(number) });
   };
   try {
     await changeSlot(em, deps, siteId, clear, rows);

@@ -115,6 +115,12 @@ test('a clear that died after git had acted is recorded once when repeated', asy
   expect((await slot.clear()).body.error.code).toBe('slot_empty');
 });
 
+test('a clear that died before git had acted is recorded once when repeated', async () => {
+  const slot = await slotOfLostClear('before');
+  await expectRecorded(fixture.deps, 'preview.cleared', slot.clear);
+  expect([await slot.sweepTwice(), await slot.rows(), await slot.status()]).toEqual([[], [], 'empty']);
+});
+
 test('a clear that died after git had acted leaves what was made since', async () => {
   const slot = await slotOfLostClear('after');
   await fixture.skip(1_000);
