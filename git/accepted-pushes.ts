@@ -219,19 +219,30 @@ export type RecordedPush = Pick<Row, 'repository'> & {
 /** Publishes a push if its site does so. False: later again. */
 export type PublishPush = (push: RecordedPush) => Promise<boolean>;
 
-/** Publishes the recorded pushes that may be published: of one site, or of all. A push whose publish was interrupted comes again. */
+/**
+ * Publishes the recorded pushes that may be published: of one site, or of all. A push whose publish was interrupted comes
+ * again. A repository whose push has to wait is not tried again in this run, however many of its pushes wait.
+ */
 export async function publishPushes(em: EntityManager, publish: PublishPush, siteId?: string): Promise<void> {
   const failures: unknown[] = [];
-  const rows = await em.execute<Row[]>(
-    'select * from accepted_push where recorded and (?::text is null or site_id = ?) order by id limit 500',
-    [siteId ?? null, siteId ?? null],
-  );
-  for (const { id, site_id, repository, account_id: accountId, via_name: viaName } of rows) {
-    const deploymentId = id.replace(/^hist_(\S+) .*$/, 'dep_$1');
-    const isDone = await publish({ deploymentId, siteId: site_id, repository, accountId, viaName }).catch(
-      (error: unknown) => void failures.push(error),
+  const waiting = new Set<string>();
+  for (let after = ''; ; ) {
+    const rows = await em.execute<Row[]>(
+      'select * from accepted_push where id > ? and recorded and (?::text is null or site_id = ?) order by id limit 500',
+      [after, siteId ?? null, siteId ?? null],
     );
-    if (isDone) await em.execute('delete from accepted_push where id = ?', [id]);
+    for (const { id, site_id, repository, account_id: accountId, via_name: viaName } of rows) {
+      after = id;
+      const place = `${site_id} ${repository}`;
+      if (waiting.has(place)) continue;
+      const deploymentId = id.replace(/^hist_(\S+) .*$/, 'dep_$1');
+      const isDone = await publish({ deploymentId, siteId: site_id, repository, accountId, viaName }).catch(
+        (error: unknown) => void failures.push(error),
+      );
+      if (isDone) await em.execute('delete from accepted_push where id = ?', [id]);
+      else waiting.add(place);
+    }
+    if (rows.length === 0) break;
   }
   if (failures.length > 0) throw failures[0];
 }

@@ -117,6 +117,22 @@ test('a push beyond the hourly limit is published when the limit allows it', asy
   await expect.poll(() => pushesOf(site), { timeout: 20_000 }).toHaveLength(1);
   await sweep(fixture.deps);
   expect(await rowsOf(site)).toHaveLength(1);
+  // However many of its pushes wait, those of other sites are published.
+  const other = await cloneSite(fixture, { publish: true, files: onPush });
+  await other.push();
+  await settled(other);
+  const columns = 'id, accepted_at, site_id, repository, branch, to_commit, account_id, may_publish, recorded';
+  const add = (id: string, count: number, { siteId, to, owner }: typeof site) =>
+    em.execute(
+      `insert into accepted_push (${columns})
+       select ${id}, ?, ?, 'source', 'main', ?, ?, true, true from generate_series(1, ${count}) n`,
+      [fixture.deps.clock.now(), siteId, to, owner.accountId],
+    );
+  await add(`'hist_' || lpad(n::text, 26, '0') || ' main'`, 600, site);
+  await add(`'hist_7' || repeat('z', 25) || ' main'`, 1, other);
+  await sweep(fixture.deps);
+  expect([await rowsOf(other), (await rowsOf(site)).length]).toEqual([[], 601]);
+  await em.execute(`delete from accepted_push where id like 'hist_0000%'`);
   await em.execute('update deployment set created_at = ? where site_id = ?', [
     new Date(fixture.deps.clock.now().getTime() - hourMs - 1),
     site.siteId,
