@@ -81,6 +81,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-commits-by-calls',
   '2026-11-27-eyes-comparisons',
   '2026-11-27-planned-clears',
+  '2026-11-27-onboarding-made-by',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

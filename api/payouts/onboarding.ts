@@ -1,8 +1,9 @@
 /** Onboarding at the provider: our link, the provider's link behind it, and the return. */
 
-import type { Person } from '#api/access.ts';
+import { type Actor, makerOf } from '#api/access.ts';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import { hashSecret } from '#api/secrets.ts';
+import { lifetimeWithin, madeWith } from '#api/tokens/expiry.ts';
 import { Account } from '#db/accounts/account.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -10,34 +11,34 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
 import { refreshPayoutAccount } from '#db/payouts/provider-status.ts';
 import { PaymentsFault, providerError } from '#providers/payments.ts';
-import { dayMs } from '#rules/time.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { paymentsOf } from './keys.ts';
 import { loadPayoutAccount, requireRail, requireSettledPayouts, requireUsable } from './rules.ts';
 
 export const secretPrefix = 'frc';
-const lastsMs = dayMs;
 
 /**
- * Creates the account's link, which replaces an earlier one. Throws `invalid_payout_account`, `payout_account_gone`,
- * `address_change_pending`.
+ * Creates the account's link, which replaces an earlier one and ends with the token that made it. Throws
+ * `invalid_payout_account`, `payout_account_gone`, `address_change_pending`.
  */
 export async function openOnboarding(
   em: EntityManager,
   deps: Deps,
-  person: Person,
+  actor: Actor,
   { id, secret }: { id: string; secret: string },
 ): Promise<PayoutOnboarding> {
-  const account = await loadPayoutAccount(em, person, id);
+  const account = await loadPayoutAccount(em, actor, id);
   requireUsable(account, 'connect');
   requireRail(deps, 'connect');
-  await requireSettledPayouts(em, deps, person);
+  await requireSettledPayouts(em, deps, actor);
   const now = deps.clock.now();
-  const expiresAt = new Date(now.getTime() + lastsMs);
-  const link = { payoutAccount: account, hash: hashSecret(secret), createdAt: now, expiresAt };
-  return await em.transactional(async (tx) => {
-    recordAct(tx, deps.clock, person, 'payout_account.onboarding_started', { subject: account });
+  const expiresAt = await lifetimeWithin(em, now, actor, { seconds: undefined, usual: daySeconds });
+  const madeBy = makerOf(actor);
+  const link = { payoutAccount: account, hash: hashSecret(secret), createdAt: now, expiresAt, madeBy };
+  return await madeWith(em, actor, async (tx) => {
+    recordAct(tx, deps.clock, actor, 'payout_account.onboarding_started', { subject: account });
     return await tx.upsert(PayoutOnboarding, link);
   });
 }
@@ -59,8 +60,12 @@ export async function onboardingOf(
   return link.payoutAccount;
 }
 
-/** The provider's own link, valid for a few minutes and a single use, so it is never stored. Throws `provider_error`. */
+/**
+ * The provider's own link, valid for a few minutes and a single use, so it is never stored. Throws `provider_error`, and
+ * `address_change_pending`: a thief of the account may have made our link before they changed its address.
+ */
 export async function createProviderLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
+  await requireSettledPayouts(deps.em(), deps, { accountId: account.account.id });
   const payments = paymentsOf(deps);
   const here = `${deps.config.baseUrl}/connect/${secret}`;
   try {

@@ -40,7 +40,6 @@ const removals = [
   'delete from invitation where account_id = ?',
   'delete from invitation where email = (select email from account where id = ?)',
   'delete from token where account_id = ?',
-  'delete from payout_onboarding where payout_account_id in (select id from payout_account where account_id = ?)',
   'delete from history_entry where owner_id = ?',
   'delete from inbox_done where account_id = ?',
   `update sketch_host set name = '', note = null where sketch_id in (select id from sketch where account_id = ?)`,

@@ -4,6 +4,7 @@ import { textArray } from '#db/arrays.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import { CalendarFeed } from '#db/calendar-feeds/calendar-feed.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
 import { ReviewLink } from '#db/review-links/review-link.ts';
 import { BrowserSession } from './browser-session.ts';
 import { GitCredential } from './git-credential.ts';
@@ -16,8 +17,8 @@ export async function isOrMade(em: EntityManager, maker: string, id: string): Pr
 }
 
 /**
- * Revokes the token and the tokens made with it, deletes their git credentials, and ends their upload links, review links
- * and calendar feeds. Call it in a transaction.
+ * Revokes the token and the tokens made with it, deletes their git credentials and links to onboardings, and ends their
+ * upload links, review links and calendar feeds. Call it in a transaction.
  */
 export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date): Promise<void> {
   // A call that makes something holds a share of its token's row (`lockMaker`), so it is counted or refused.
@@ -28,6 +29,7 @@ export async function revokeWithAllMade(tx: EntityManager, id: string, now: Date
   }
   const madeBy = { madeBy: { $in: ids } };
   await tx.nativeDelete(GitCredential, madeBy);
+  await tx.nativeDelete(PayoutOnboarding, madeBy);
   await tx.nativeUpdate(UploadLink, { ...madeBy, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { ...madeBy, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(CalendarFeed, { ...madeBy, endedAt: null }, { endedAt: now });
@@ -46,6 +48,10 @@ export async function revokeAllAccess(tx: EntityManager, accountId: string, now:
   );
   await revokeTokensOf(tx, accountId, now);
   await tx.nativeDelete(GitCredential, { account: accountId });
+  await tx.execute(
+    'delete from payout_onboarding where payout_account_id in (select id from payout_account where account_id = ?)',
+    [accountId],
+  );
   await tx.nativeUpdate(UploadLink, { account: accountId, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(ReviewLink, { account: accountId, endedAt: null }, { endedAt: now });
   await tx.nativeUpdate(CalendarFeed, { account: accountId, endedAt: null }, { endedAt: now });

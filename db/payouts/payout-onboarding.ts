@@ -12,6 +12,8 @@ export const PayoutOnboarding = defineEntity({
     hash: p.blob(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
+    /** The token that made it, with which it ends; null where a person made it. */
+    madeBy: p.text().nullable(),
   },
 });
 export type PayoutOnboarding = InferEntity<typeof PayoutOnboarding>;

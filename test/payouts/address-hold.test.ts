@@ -1,6 +1,6 @@
 /** For 72 hours after a change of an account's address, nothing of it is deleted and its money goes nowhere else. */
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, createSite, errorOf } from '#test/api/fixture.ts';
+import { type Answer, callWith, createSite, errorOf } from '#test/api/fixture.ts';
 import { answered, createPayoutFixture, newKey } from './fixture.ts';
 
 const fixture = await createPayoutFixture();
@@ -25,6 +25,7 @@ test('payout accounts and sites stay as they are for 72 hours', async () => {
   const account = await fixture.newAccount(owner);
   const spare = await fixture.newAccount(owner);
   const connected = answered(await fixture.add(owner, { rail: 'connect' }));
+  const link = answered(await owner.call('POST', `/v1/account/payout-accounts/${connected.id}/onboarding`));
   await fixture.attach(owner, site.id, account.id);
   await owner.call('POST', `/v1/sites/${old.id}/archive`);
   await changeAddress(owner.accountId);
@@ -43,6 +44,9 @@ test('payout accounts and sites stay as they are for 72 hours', async () => {
   const codes = [];
   for (const act of acts) codes.push(codeOf(await act()));
   expect(codes).toEqual(Array(acts.length).fill(pending));
+  // A link from before leads nowhere either.
+  const opened = await callWith(fixture.url)('GET', new URL(link.url).pathname);
+  expect([opened.status, opened.text]).toEqual([409, expect.stringContaining('e-mail address changed recently')]);
   fixture.skip(72 * hourMs);
   expect((await owner.call('PATCH', path, { body: { name: 'Mine' } })).status).toBe(200);
   expect((await owner.call('DELETE', `/v1/sites/${old.id}?confirm=true`)).status).toBe(200);

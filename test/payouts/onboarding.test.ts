@@ -1,6 +1,7 @@
 /** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '#db/accounts/account.ts';
+import { revokeAllAccess } from '#db/auth/token-revocation.ts';
 import { type Caller, callWith, errorOf } from '#test/api/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture } from './fixture.ts';
@@ -97,6 +98,25 @@ test('a link ends after a day, when replaced, and when the account is removed', 
   expect((await visit(last)).status).toBe(404);
   expect((await visit(`${last}/done`)).status).toBe(404);
   expect((await visit('/connect/frc_nothing')).status).toBe(404);
+});
+
+test('a link ends with the token that created it, and with all access', async () => {
+  const { owner, id } = await newConnected();
+  const expires_at = new Date(fixture.clock.now().getTime() + 3600_000).toISOString();
+  const body = { name: 'Agent', expires_at, scope: { payouts: true } };
+  const token = answered(await owner.call('POST', '/v1/tokens', { body }));
+  const agent = { ...owner, call: callWith(fixture.url, token.access_token) };
+  const made = answered(await onboard(agent, id));
+  expect(made.expires_at).toBe(expires_at);
+  expect((await visit(pathOf(made.url))).status).toBe(303);
+  answered(await owner.call('DELETE', `/v1/tokens/${token.id}`));
+  expect((await visit(pathOf(made.url))).status).toBe(404);
+  // One that a person made in a browser ends with all access to the account.
+  const last = answered(await onboard(owner, id));
+  const em = fixture.deps.em();
+  await em.execute('update payout_onboarding set made_by = null where payout_account_id = ?', [id]);
+  await em.transactional((tx) => revokeAllAccess(tx, owner.accountId, fixture.clock.now()));
+  expect((await visit(pathOf(last.url))).status).toBe(404);
 });
 
 test('a link does not work while its owner deletes the account', async () => {
