@@ -14,6 +14,7 @@ import { repeatDeadlocked } from '#db/deadlocks.ts';
 import { type ActedBy, platformFor, recordAct } from '#db/history/recording.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { withdrawOffersBy } from '#db/payouts/offer-transitions.ts';
 import type { Action } from '#rules/history.ts';
 import { addressConfirmMs, undoMs } from '#rules/periods.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -159,7 +160,7 @@ async function confirmByNew(tx: EntityManager, deps: Deps, change: EmailChange):
   return { outcome: 'changed', email };
 }
 
-/** Restores the address. What has come to the account meanwhile may be a thief's: every token and session ends. */
+/** Restores the address. What the account did lately may be a thief's: every token and session ends, and what it offers. */
 async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise<AddressAnswer> {
   const { account, email: newAddress } = change;
   const oldAddress = oldAddressOf(change);
@@ -169,6 +170,8 @@ async function undo(tx: EntityManager, deps: Deps, change: EmailChange): Promise
   await settle(tx, change, 'confirmed', { status: 'ended' });
   recordStep(tx, deps, change, 'account.address_change_undone');
   await revokeAllAccess(tx, account.id, deps.clock.now());
+  // The address is settled from now on, so a thief's own account could accept.
+  await withdrawOffersBy(tx, deps.clock, account.id);
   const data = { stage: 'undone', oldAddress } as const;
   queueMail(tx, deps, { kind: 'address-change', to: newAddress, data, account: account.id });
   return { outcome: 'undone', email: oldAddress };

@@ -5,7 +5,7 @@ import { loadPayoutAccount, requireSettledPayouts } from '#api/payouts/rules.ts'
 import { countWithinLimit } from '#api/plan-limits.ts';
 import { siteServedOn } from '#db/domains/hostnames.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { lockParties, startOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { lockParties, openOffersBy, startOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAccount as PayoutAccounts } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
@@ -88,7 +88,7 @@ async function open(
     await countWithinLimit(tx, deps, {
       limit: 'open_payout_offers',
       accountId: actor.accountId,
-      count: () => tx.count(PayoutOffer, opened(actor.accountId, clock.now())),
+      count: () => tx.count(PayoutOffer, openOffersBy(actor.accountId, clock.now())),
       what: 'unanswered payout offers',
       nextAction: `Withdraw an open offer with ${call('payout_offer.end')}, or wait for an answer.`,
     });
@@ -162,18 +162,6 @@ function noRoom(
   return errors.invalid_payout_offer('This site cannot accept payout offers at the moment.', {
     nextAction: `Ask the site’s owner to create an offer with ${call('payout_offer.open_from_site')} and the id of this payout account.`,
   });
-}
-
-/** Open offers that the account created. */
-function opened(accountId: string, now: Date) {
-  return {
-    status: 'open' as const,
-    expiresAt: { $gt: now },
-    $or: [
-      { openedBy: 'site' as const, site: { account: accountId } },
-      { openedBy: 'payout_account' as const, payoutAccount: { account: accountId } },
-    ],
-  };
 }
 
 export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'name'>): void {

@@ -81,6 +81,8 @@ export async function endOffer(em: EntityManager, { clock }: Deps, person: Perso
 async function lockOffer(tx: EntityManager, person: Person, id: string) {
   const offer = await loadOffer(tx, person, id);
   const parties = await lockParties(tx, { payoutAccountId: offer.payoutAccount.id, siteId: offer.site.id });
+  // An undone change of address withdraws offers without the locks of their parties.
+  await tx.execute('select 1 from payout_offer where id = ? for update', [id]);
   await tx.refresh(offer, whole);
   return { offer, ...parties };
 }

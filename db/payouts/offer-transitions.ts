@@ -96,3 +96,21 @@ export function openOffersFor(accountId: string, now: Date) {
     ],
   };
 }
+
+/** The condition of a query for open offers that this account has made. */
+export function openOffersBy(accountId: string, now: Date) {
+  return {
+    status: 'open' as const,
+    expiresAt: { $gt: now },
+    $or: [
+      { openedBy: 'site' as const, site: { account: accountId } },
+      { openedBy: 'payout_account' as const, payoutAccount: { account: accountId } },
+    ],
+  };
+}
+
+/** Withdraws the open offers that this account has made. The transaction takes no lock of a party afterwards. */
+export async function withdrawOffersBy(tx: EntityManager, clock: Clock, accountId: string): Promise<void> {
+  for (const { id } of await tx.find(PayoutOffer, openOffersBy(accountId, clock.now())))
+    await withdrawOffers(tx, clock, { id });
+}

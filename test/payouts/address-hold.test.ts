@@ -1,7 +1,10 @@
 /** For 72 hours after a change of an account's address, nothing of it is deleted and its money goes nowhere else. */
 import { afterAll, expect, test } from 'vitest';
+import { answerLink } from '#api/accounts/address-links.ts';
+import { hashCode } from '#api/auth/codes.ts';
+import { hashSecret } from '#api/secrets.ts';
 import { type Answer, callWith, createSite, errorOf } from '#test/api/fixture.ts';
-import { answered, createPayoutFixture, newKey } from './fixture.ts';
+import { answered, createPayoutFixture, newKey, outcome } from './fixture.ts';
 
 const fixture = await createPayoutFixture();
 afterAll(() => fixture.close());
@@ -12,8 +15,16 @@ async function changeAddress(accountId: string) {
   const now = fixture.clock.now();
   await fixture.deps.em().execute(
     `insert into email_change (id, account_id, email, old_email, hash, status, old_confirmed_at, created_at, expires_at)
-     values (?, ?, 'new@example.com', 'old@example.com', ?, 'confirmed', ?, ?, ?)`,
-    [`addr_${accountId}`, accountId, Buffer.from(accountId), now, now, new Date(now.getTime() + 72 * hourMs)],
+     values (?, ?, 'new@example.com', ?, ?, 'confirmed', ?, ?, ?)`,
+    [
+      `addr_${accountId}`,
+      accountId,
+      `${accountId}@example.com`,
+      Buffer.from(accountId),
+      now,
+      now,
+      new Date(now.getTime() + 72 * hourMs),
+    ],
   );
 }
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
@@ -61,4 +72,22 @@ test('an offer that a thief made cannot be accepted by their own account', async
   expect(codeOf(await fixture.accept(thief, offer.id))).toEqual(pending);
   expect(codeOf(await fixture.offerFromSite(owner, second.id, account.id))).toEqual(pending);
   expect((await fixture.endOffer(owner, offer.id)).status).toBe(200);
+});
+
+test('undoing a change withdraws the offers that a thief made before it', async () => {
+  const [owner, thief] = [await fixture.newCaller(), await fixture.newCaller()];
+  const site = await createSite(owner);
+  const account = await fixture.newAccount(thief);
+  const offer = answered(await fixture.offerFromSite(owner, site.id, account.id));
+  await changeAddress(owner.accountId);
+  const { deps, clock, config } = fixture;
+  const [id, secret, code] = ['link_undo', 'fre_undo', 'BCDFGHJK'];
+  await deps.em().execute(
+    `insert into address_link (id, change_id, side, hash, code_hash, created_at) values (?, ?, 'undo', ?, ?, ?)`,
+    [id, `addr_${owner.accountId}`, hashSecret(secret), hashCode(config.secret, id, code), clock.now()],
+  );
+  const undone = await answerLink(deps.em(), deps, secret, { act: 'undo', typed: code });
+  expect(undone.outcome).toBe('undone');
+  expect(outcome(await fixture.read(thief, offer.id))).toBe('withdrawn');
+  expect(outcome(await fixture.accept(thief, offer.id))).toBe('invalid_payout_offer');
 });
