@@ -37,6 +37,8 @@ const removals = [
   'delete from access_request where account_id = ?',
   'delete from access_request where email = (select email from account where id = ?)',
   'delete from signin_link where email = (select email from account where id = ?)',
+  // One that a call accepted while the account was being deleted.
+  'delete from collaborator where account_id = ?',
   'delete from invitation where account_id = ?',
   'delete from invitation where email = (select email from account where id = ?)',
   'delete from token where account_id = ?',

@@ -143,6 +143,12 @@ test.each(['', ...Object.keys(activityFaults)] as (ActivityFault | '')[])(
     const payout = await fixture.addPayoutAccount(owner, site.id);
     if (fault) for (const step of steps.slice(0, 2)) fixture.around.set(step, activityFaults[fault]);
     await fixture.deleteIt(owner);
+    // As by a call that accepts an invitation meanwhile.
+    await em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+      (await createSite(await fixture.newCaller())).id,
+      owner.accountId,
+      fixture.clock.now(),
+    ]);
     await expect.poll(() => fixture.around.size).toBe(0);
     if (fault) for (const step of steps.slice(1)) fixture.around.set(step, activityFaults[fault]);
     await fixture.purge(owner, [site.id]);
