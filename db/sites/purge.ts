@@ -16,10 +16,11 @@ export async function detachSiteDomains(em: EntityManager, clock: Clock, siteId:
     await em.transactional(async (tx) => {
       const domain = await lockDomainWithSite(tx, id);
       if (domain.site?.id !== siteId) return;
+      // With the detaching: a repetition finds only domains that are still attached, and another site may get this one.
+      await clearCertificate(tx, id);
       await detachDomain(tx, clock, domain);
       signalOnboardDomain(tx, clock, id, 'detach');
     });
-    await clearCertificate(em, id);
   }
 }
 

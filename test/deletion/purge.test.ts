@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Settled } from '#db/deadlines.ts';
 import { freeNames } from '#db/sites/deletion.ts';
+import { detachSiteDomains } from '#db/sites/purge.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
@@ -75,6 +76,25 @@ test.each(['fails before its effect', 'fails after its effect', 'runs twice at o
     await full.close();
   },
 );
+
+test('a domain is detached only together with the end of its certificate', async () => {
+  const full = await fixture.fullSite(1);
+  const em = fixture.deps.em();
+  await em.execute(`create function fail_for_test() returns trigger language plpgsql as $$
+    begin raise exception 'as if the process were killed'; end $$`);
+  await em.execute(
+    'create trigger fail_for_test before update on certificate for each row execute function fail_for_test()',
+  );
+  await expect(detachSiteDomains(fixture.deps.em(), fixture.clock, full.site.id)).rejects.toThrow('as if the process');
+  await em.execute('drop function fail_for_test() cascade');
+  const { id } = full.domain;
+  expect(await em.execute('select site_id from domain where id = ?', [id])).toEqual([{ site_id: full.site.id }]);
+  await detachSiteDomains(fixture.deps.em(), fixture.clock, full.site.id);
+  expect(await em.execute('select sealed_key from certificate where domain_id = ?', [id])).toEqual([
+    { sealed_key: null },
+  ]);
+  await full.close();
+});
 
 test('the name of a purged site is free after 90 days', async () => {
   const owner = await fixture.newCaller();
