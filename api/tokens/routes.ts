@@ -108,7 +108,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Revoke a token',
         description:
-          'Takes effect at once. What was made with the token ends too: tokens, git credentials, upload links and review links. Revoking it again changes nothing.',
+          'Takes effect at once. What was made with the token ends too: tokens, git credentials, upload links, review links, calendar feeds and links that connect a payout account. Revoking it again changes nothing.',
         params: idParams,
         response: { 200: revokedTokenSchema },
       },
