@@ -80,7 +80,7 @@ export async function newCode(
   const code = newSecret('frc');
   const accountId = session.account.id;
   await em.transactional(async (tx) => {
-    // Waits for a change of address that ends all sessions and codes of the account.
+    // Waits for what ends the sessions of the account: a change of its address, or its deletion.
     await tx.execute('select 1 from account where id = ? for key share', [accountId]);
     if ((await tx.count(BrowserSession, { id: session.id })) === 0)
       throw errors.expired('You have been signed out. Sign in, then connect the app again.');
