@@ -45,7 +45,7 @@ export type ApiClient = (method: string, path: string, sent?: ApiRequest) => Pro
 /** A client with the identity of this request: its person's, if it has a session, or that of its token. */
 export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
   return async (method, path, { body, file, type: fileType, key, waitSeconds, from = 0 } = {}) => {
-    const person = personOf(request);
+    const person = signedInPerson(request);
     const headers: Record<string, string> = person
       ? {}
       : { authorization: request.headers.authorization ?? '', 'user-agent': mcpAgent };
@@ -78,7 +78,7 @@ export function apiClientFor(app: Api, request: FastifyRequest): ApiClient {
 /** Reads a file of the API with the identity of the person of this request. `end` stops its writer. */
 export function streamFor(app: Api, request: FastifyRequest) {
   return async (path: string) => {
-    const internal: InternalRequest = { id: request.id, person: personOf(request) };
+    const internal: InternalRequest = { id: request.id, person: signedInPerson(request) };
     const call = { method: 'GET' as const, url: path, remoteAddress: request.ip, payloadAsStream: true as const };
     const { statusCode, headers, raw, stream } = await runAsInternalRequest(
       internal,
@@ -91,7 +91,7 @@ export function streamFor(app: Api, request: FastifyRequest) {
 }
 
 /** Only a scope of signed-in browsers sets a session. */
-function personOf(request: FastifyRequest): InternalRequest['person'] {
+function signedInPerson(request: FastifyRequest): InternalRequest['person'] {
   const secret = request.session ? sessionSecret(request) : undefined;
   return secret === undefined ? undefined : { actor: request.actor, secret };
 }
