@@ -39,9 +39,14 @@ export async function startAccountDeletion(tx: EntityManager, clock: Clock, acco
   startDeleteAccount(tx, clock, account.id);
 }
 
-/** Ends the deletion of the locked account, and of the sites that it began to delete. Returns these; they are archived. */
+/**
+ * Ends the deletion of the locked account, and of the sites that it began to delete. Returns these; they are archived. A site
+ * whose purge has begun, by another machine's clock, is lost.
+ */
 export async function cancelAccountDeletion(tx: EntityManager, clock: Clock, account: Account): Promise<Site[]> {
-  const restored = (await remainingSites(tx, account.id)).filter(({ deletedWithAccount }) => deletedWithAccount);
+  const restored = (await remainingSites(tx, account.id)).filter(
+    ({ deletedWithAccount, purgedAt }) => deletedWithAccount && !purgedAt,
+  );
   for (const site of restored) cancelDeletion(tx, clock, site);
   account.deleteAt = null;
   signalWorkflow(tx, clock, 'deleteAccount', { accountId: account.id }, 'moved');

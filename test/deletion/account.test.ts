@@ -21,17 +21,18 @@ afterEach(() => fixture.around.clear());
 afterAll(() => fixture?.close());
 
 const em = () => fixture.em();
+/** As by an accepted invitation. */
+const join = (siteId: string, accountId: string) => {
+  const member = [siteId, accountId, fixture.clock.now()];
+  return em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', member);
+};
 
 test('a typed code takes the account offline, and its owner restores it', async () => {
   const owner = await fixture.newSignedIn();
   const host = await fixture.newSignedIn();
   const site = await createSite(owner);
   const foreign = await createSite(host);
-  await em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
-    foreign.id,
-    owner.accountId,
-    fixture.clock.now(),
-  ]);
+  await join(foreign.id, owner.accountId);
   const sketch = await owner.call('POST', '/v1/sketches', {
     body: {
       title: 'Ideas',
@@ -91,11 +92,7 @@ test('a typed code takes the account offline, and its owner restores it', async 
 test('an account is deleted although a site it works on is being deleted', async () => {
   const [owner, host] = [await fixture.newSignedIn(), await fixture.newSignedIn()];
   const site = await createSite(host);
-  await em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
-    site.id,
-    owner.accountId,
-    fixture.clock.now(),
-  ]);
+  await join(site.id, owner.accountId);
   await host.call('POST', `/v1/sites/${site.id}/archive`);
   expect((await host.call('DELETE', `/v1/sites/${site.id}?confirm=true`)).status).toBe(200);
   expect((await fixture.deleteIt(owner)).text).toContain('Your account is being deleted');
@@ -135,6 +132,21 @@ test('a site that its owner deleted before stays deleted when the account is res
   expect(kept.id).not.toBe(gone.id);
 });
 
+test('a restored account does not end the purge of a site', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner);
+  const held = Promise.withResolvers<void>();
+  fixture.around.set('finishSitePurge', (finish) => held.promise.then(finish));
+  await fixture.deleteIt(owner);
+  // As by a worker whose clock is ahead.
+  await em().execute('update site set purged_at = ? where id = ?', [fixture.clock.now(), site.id]);
+  const { browser, page } = await fixture.signInAgain(owner);
+  await browser.press(page, 'Restore my account');
+  expect((await fixture.accountOf(owner.accountId)).deleteAt).toBeNull();
+  expect(await em().execute('select 1 from site where id = ? and delete_at is null', [site.id])).toEqual([]);
+  held.resolve();
+});
+
 test.each(['', ...Object.keys(activityFaults)] as (ActivityFault | '')[])(
   'a purge leaves receipts only, also where each step %s',
   async (fault) => {
@@ -144,11 +156,7 @@ test.each(['', ...Object.keys(activityFaults)] as (ActivityFault | '')[])(
     if (fault) for (const step of steps.slice(0, 2)) fixture.around.set(step, activityFaults[fault]);
     await fixture.deleteIt(owner);
     // As by a call that accepts an invitation meanwhile.
-    await em().execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
-      (await createSite(await fixture.newCaller())).id,
-      owner.accountId,
-      fixture.clock.now(),
-    ]);
+    await join((await createSite(await fixture.newCaller())).id, owner.accountId);
     await expect.poll(() => fixture.around.size).toBe(0);
     if (fault) for (const step of steps.slice(1)) fixture.around.set(step, activityFaults[fault]);
     await fixture.purge(owner, [site.id]);
