@@ -1,5 +1,5 @@
 /** Typed, sortable identifiers: a prefix, `_`, a UUIDv7 in base32 (TypeID specification 0.3). */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
 
 export type IdPrefix =
@@ -69,6 +69,11 @@ export function newPublicId(): string {
   return randomName(16);
 }
 
+/** The same for what has this id, which it does not tell: a creation that is resumed gives the same name again. */
+export function publicIdOf(id: string): string {
+  return nameFrom(createHash('sha256').update(`public\0${id}`).digest().subarray(0, 16));
+}
+
 /** Prefixes of the platform's own hosts. No site name has two hyphens in a row, so none collides. */
 const hostPrefixes = { sketch: 's--', preview: 'p--' } as const;
 export type HostKind = keyof typeof hostPrefixes;
@@ -89,7 +94,9 @@ export function newReference(): string {
   return randomName(8).toUpperCase();
 }
 
-function randomName(length: number): string {
+const randomName = (length: number) => nameFrom(randomBytes(length));
+
+function nameFrom(bytes: Buffer): string {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-  return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('');
+  return Array.from(bytes, (byte) => alphabet[byte & 31]).join('');
 }

@@ -26,7 +26,7 @@ import { countSites, liveDeploymentOf } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
-import { newPublicId } from '#runtime/ids.ts';
+import { publicIdOf } from '#runtime/ids.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { claimFreeName, nameTaken, renameSite, requireFreeName } from './names.ts';
 import type { SiteChange, UnpublishedChanges } from './schemas.ts';
@@ -41,7 +41,8 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
   const { repositories, clock } = deps;
   if (!repositories)
     throw missing(deps.config, 'repositories') ?? new Error('repositories are enabled but not available');
-  const publicId = newPublicId();
+  // The repositories of a call that is resumed name it already.
+  const publicId = publicIdOf(input.id);
   const tree = input.template === null ? null : await treeOf(deps, input.template, { title: input.title, publicId });
   await requireFreeName(em, clock.now(), input.name);
   await em.transactional((tx) => requireSiteLimit(tx, deps, actor.accountId));
