@@ -36,6 +36,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
         needs: 'write',
         capability: 'forms',
         makes: 'form',
+        recordsOnce: true,
         invalid,
         replay: async (request: FastifyRequest, id) =>
           await view(request, deps, await loadForm(request.em, request.actor, id)),

@@ -44,6 +44,7 @@ function credentialRoutes(app: Api, deps: Deps): void {
         needs: 'repository',
         capability: 'repositories',
         makes: 'cred',
+        recordsOnce: true,
         showsSecret: true,
         replay: async (request, id) => ({
           ...credentialView(config, await loadCredential(request.em, deps, request.actor, id), request.actor),

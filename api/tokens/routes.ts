@@ -16,6 +16,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
         operation: 'token.create',
         needs: 'new_token',
         makes: 'tok',
+        recordsOnce: true,
         showsSecret: true,
         invalid: { scope: 'invalid_json' },
         replay: async (request, id) => ({

@@ -54,6 +54,26 @@ async function lose(path: string, after = 0) {
   return send;
 }
 
+test('what was removed since a call was lost is not made again', async () => {
+  const { id } = await createSite(owner);
+  const made = [
+    ['/v1/tokens', { name: 'Gone' }, '/v1/tokens'],
+    [`/v1/sites/${id}/git-credentials`, { repository: 'source', access: 'read' }, '/v1/git-credentials'],
+  ] as const;
+  for (const [path, body, removals] of made) {
+    const restore = loseNextAnswer(fixture, 'transactional');
+    expect((await keyed('removed', body, path)).status).toBe(500);
+    restore();
+    const listed = async (): Promise<string[]> =>
+      (await owner.call('GET', path)).body.items.map((one: { id: string }) => one.id);
+    const [newest, ...others] = await listed();
+    expect((await owner.call('DELETE', `${removals}/${newest}`)).status).toBe(200);
+    for (let times = 0; times < 2; times++) expect(errorOf(await keyed('removed', body, path)).code).toBe('not_found');
+    expect(await listed()).toEqual(others);
+  }
+  expect(fixture.takeUnexpected()).toHaveLength(2);
+});
+
 test('a repeated restore leaves a later version live', async () => {
   const { id } = await createSite(owner);
   const publish = (text: string) => fixture.publish(id, owner.accountId, { 'index.html': text });

@@ -1,6 +1,7 @@
 /** Forms as those see them who may act on the site. */
 import { expect, test } from 'vitest';
 import { errorOf } from '#test/api/fixture.ts';
+import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { html } from '#web/html.ts';
 import { ada, contactFields, useForms } from './fixture.ts';
 
@@ -39,6 +40,19 @@ test('a form has a permanent address, is read, listed and changed', async () => 
   await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-moved` } });
   expect((await owner.call('GET', `/v1/forms/${form.id}`)).body.action_url).toBe(form.action_url);
   expect((await ask.send(form.id)).status).toBe(200);
+});
+
+test('a form whose answer was lost does not come back after its deletion', async () => {
+  const path = `/v1/sites/${(await ask.newSite(owner)).id}/forms`;
+  const sent = { body: { name: 'Contact', fields: contactFields }, headers: { 'idempotency-key': 'lost' } };
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await owner.call('POST', path, sent)).status).toBe(500);
+  restore();
+  const [{ id }] = (await owner.call('GET', path)).body.items;
+  expect((await owner.call('DELETE', `/v1/forms/${id}?confirm=true`)).status).toBe(200);
+  expect(errorOf(await owner.call('POST', path, sent)).code).toBe('not_found');
+  expect((await owner.call('GET', path)).body.items).toEqual([]);
+  expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
 test('the page at embed_url shows the HTML to paste, and the form', async () => {
