@@ -12,7 +12,10 @@ type Between = {
   payoutAccount: Pick<PayoutAccount, 'account'>;
 };
 
-/** Records an act on an offer or an agreement, for the owners of the site and of the payout account. */
+/**
+ * Records an act on an offer or an agreement, for the owners of the site and of the payout account. Where they are two,
+ * these are two entries, and a call that is `recordsOnce` has only one.
+ */
 export function recordBetween(
   tx: EntityManager,
   clock: Clock,

@@ -183,6 +183,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
         ownerOnly: true,
         capability: 'payouts',
         invalid,
+        recordsOnce: true,
         replay: async ({ em, actor }: Authenticated, siteId: string) =>
           payoutAgreementView(await readAgreement(em, actor, siteId), config),
       },

@@ -24,6 +24,19 @@ test('an acceptance whose answer was lost is answered when it is sent again', as
   expect(fixture.takeUnexpected()).toHaveLength(1);
 });
 
+test('an attachment whose answer was lost is not made again after its end', async () => {
+  const owner = await fixture.newCaller();
+  const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(owner)];
+  const sent = { body: { payout_account_id: account.id }, headers: { 'idempotency-key': 'attached' } };
+  const attach = () => owner.call('POST', `/v1/sites/${site.id}/payout-account`, sent);
+  const restore = loseNextAnswer(fixture, 'transactional');
+  expect((await attach()).status).toBe(500);
+  restore();
+  expect((await fixture.end(owner, site.id)).status).toBe(200);
+  for (let times = 0; times < 2; times++) expect(errorOf(await attach()).code).toBe('no_payout_account');
+  expect(fixture.takeUnexpected()).toHaveLength(1);
+});
+
 test('an owner attaches their own account, and repeating it changes nothing', async () => {
   const owner = await fixture.newCaller();
   const [site, account] = [await fixture.newSite(owner), await fixture.newAccount(owner)];
