@@ -23,14 +23,16 @@ export function signinFor(url: string): string {
 }
 
 /**
- * Stores the request's address in a cookie, for as long as a sign-in takes at most, if it is a page to return to. Throws
- * `invalid_input` if it is too long for one.
+ * Stores the request's address in a cookie, for as long as a sign-in takes at most, if it is a page to return to: not
+ * what a page's script or picture asks for. Throws `invalid_input` if it is too long for one.
  */
 export function saveReturnPage(
   reply: FastifyReply,
-  { url, method }: Pick<FastifyRequest, 'url' | 'method'>,
+  { url, method, headers }: Pick<FastifyRequest, 'url' | 'method' | 'headers'>,
   now: Date,
 ): void {
+  const { 'sec-fetch-dest': shownAs = 'document' } = headers;
+  if (shownAs !== 'document') return;
   if (!isPlace(url) || (method !== 'GET' && !ownForms.some((form) => url.startsWith(form)))) return;
   if (url.length > addressMax) {
     throw errors.invalid_input('The request is too long. Sign in first, then open the link or connect the app again.');

@@ -163,6 +163,12 @@ test('an owner who has to sign in returns to the page that they opened', async (
   const browser = newBrowser(fixture.url);
   await browser.go('POST', '/account/agents/tok_x/revoke', {}, { 'sec-fetch-site': 'same-origin' });
   expect((await fixture.signIn(browser, owner.email)).url).toBe('/account');
+  // A page whose session ended may still ask for the progress of a build, or for a picture.
+  for (const dest of ['empty', 'image', 'script']) {
+    const followed = newBrowser(fixture.url);
+    await followed.go('GET', '/account/delete', undefined, { 'sec-fetch-dest': dest });
+    expect([dest, (await fixture.signIn(followed, owner.email)).url]).toEqual([dest, '/account']);
+  }
   for (const place of [
     '//evil.example/',
     'https://evil.example/account/',
