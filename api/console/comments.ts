@@ -51,20 +51,25 @@ export function commentPages(console: Console): void {
 
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
-    const { status: asked, cursor } = request.query as { status?: unknown; cursor?: unknown };
+    const { status: asked, cursor: from } = request.query as { status?: unknown; cursor?: unknown };
+    const cursor = typeof from === 'string' ? from : null;
     const status = asked === 'resolved' ? 'resolved' : 'open';
     const { items, next_cursor } = await read<{ items: ThreadShown[]; next_cursor: string | null }>(
       console,
       request,
       'comment.list',
-      { id: site.id, status, limit: threadsShown, ...(typeof cursor === 'string' ? { cursor } : {}) },
+      { id: site.id, status, limit: threadsShown, ...(cursor === null ? {} : { cursor }) },
     );
-    return sendPage(reply, commentsPage(frame, { status, threads: items, next: next_cursor }), refused?.status);
+    return sendPage(reply, commentsPage(frame, { status, cursor, threads: items, next: next_cursor }), refused?.status);
   }
 }
 
 const threadOf = (request: FastifyRequest<Named>) => (request.params as OfThread['Params']).thread;
-const placeOf = (request: FastifyRequest<Named>) => `${sitePath(request.params.id, 'comments')}#${threadOf(request)}`;
+/** The thread in the list in which the reply was typed. */
+function placeOf(request: FastifyRequest<Named>): string {
+  const [, query] = request.url.split('?');
+  return `${sitePath(request.params.id, 'comments')}${query === undefined ? '' : `?${query}`}#${threadOf(request)}`;
+}
 
 /** Throws `not_found` if the thread is not of the site in the path. */
 async function requireThread(request: FastifyRequest<OfThread>): Promise<void> {

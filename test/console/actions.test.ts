@@ -34,6 +34,21 @@ test('a reply of 4000 letters arrives in every script', async () => {
   expect(items[0].messages.at(-1).body).toBe(message);
 });
 
+test('a refused reply to a resolved comment stays where it was typed', async () => {
+  const owner = await fixture.newSignedIn();
+  const { browser } = owner;
+  const site = await createSite(owner);
+  const comments = `/v1/sites/${site.id}/comments`;
+  const { body: thread } = await owner.call('POST', comments, { body: { page: '/', body: 'Larger, please' } });
+  await owner.call('POST', comments, { body: { thread_id: thread.id, action: 'resolve' } });
+  const page = await browser.open(`/account/sites/${site.id}/comments?status=resolved`);
+  const long = 'larger '.repeat(600);
+  const refused = await browser.press(page, 'Send', { message: long });
+  expect([refused.status, refused.text.includes(long)]).toEqual([400, true]);
+  const sent = await browser.press(refused, 'Send', { message: 'It is larger now.' });
+  expect([sent.text.includes('Your reply is sent.'), sent.text.includes('It is larger now.')]).toEqual([true, true]);
+});
+
 test('the history names a person, and no header makes one', async () => {
   const { browser, call, email, accountId } = await fixture.newSignedIn();
   const page = await browser.open('/account/settings');

@@ -23,26 +23,39 @@ export type ThreadShown = {
   changed_at: string;
 };
 
-export type CommentsPage = { status: 'open' | 'resolved'; threads: ThreadShown[]; next: string | null };
+/** `cursor`: where the shown part of the list begins; null at its beginning. */
+export type CommentsPage = {
+  status: 'open' | 'resolved';
+  cursor: string | null;
+  threads: ThreadShown[];
+  next: string | null;
+};
 
-export function commentsPage(frame: SiteFrame, { status, threads, next }: CommentsPage): WrittenPage {
+export function commentsPage(frame: SiteFrame, { status, cursor, threads, next }: CommentsPage): WrittenPage {
   const path = sitePath(frame.site.id, 'comments');
+  const query = queryOf({ ...(status === 'open' ? {} : { status }), ...(cursor === null ? {} : { cursor }) });
   const collecting = html`To collect comments, <a href="${sitePath(frame.site.id, 'settings')}#reviews">create a review link</a>.`;
   const empty = status === 'open' ? html`No open comments. ${collecting}` : 'No resolved comments.';
   const main = html`<h1>Comments</h1>
 <p class="actions filter">${filter('Open', path, status === 'open')}${filter('Resolved', `${path}?status=resolved`, status === 'resolved')}</p>
-${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame))}
+${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame, query))}
 ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${encodeURIComponent(next)}">Older comments</a></p>`}`;
   return sitePage(frame, 'comments', { title: 'Comments', main });
+}
+
+function queryOf(asked: Record<string, string>): string {
+  const query = new URLSearchParams(asked).toString();
+  return query === '' ? '' : `?${query}`;
 }
 
 const filter = (words: string, href: string, isCurrent: boolean) =>
   html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
 
-function threadPanel(thread: ThreadShown, frame: SiteFrame): Html {
+/** `query`: of the list, so that a reply answers with the list in which it was typed. */
+function threadPanel(thread: ThreadShown, frame: SiteFrame, query: string): Html {
   const { form, site } = frame;
   const path = `${sitePath(site.id, 'comments')}/${thread.id}`;
-  const reply = `${path}/reply`;
+  const reply = `${path}/reply${query}`;
   const change = thread.status === 'open' ? (['resolve', 'Resolve'] as const) : (['reopen', 'Reopen'] as const);
   return html`<article class="panel thread" id="${thread.id}">
 <h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${thread.page}</a></h2>
