@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 import { cancelPage, linkedBookingPage } from '#web/pages/booking.ts';
 import { cancelBooking, type MoneyBack } from './cancellation.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
@@ -23,7 +24,13 @@ export function cancellationPages(app: Api, deps: Deps): void {
     async (request, reply) => {
       const { site, booking } = await bookingOf(request);
       if (closedWords(booking, deps.clock.now()) !== undefined) return show(request, reply, deps);
-      const { booking: cancelled, moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
+      const done = await cancelBooking(request.em, deps, booking, 'visitor').catch(notCancellableAsNull);
+      if (!done) {
+        // The button was pressed twice, or the booking has changed since it was read.
+        request.em.clear();
+        return show(request, reply, deps);
+      }
+      const { booking: cancelled, moneyBack } = done;
       const title = 'Your booking is cancelled';
       const notified = cancelled.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
       const confirmed = cancelled.mail ? ' We are also sending you an e-mail about it.' : '';
@@ -31,6 +38,11 @@ export function cancellationPages(app: Api, deps: Deps): void {
       return sendPage(reply, linkedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );
+}
+
+function notCancellableAsNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'not_cancellable') return null;
+  throw error;
 }
 
 const refundWords: Record<MoneyBack['way'], string> = {

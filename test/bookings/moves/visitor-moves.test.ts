@@ -188,3 +188,21 @@ test('two visitors who move to one seat at once cannot both have it', async () =
   const taken = [(await one.read()).start, (await one.owner.call('GET', `/v1/bookings/${body.id}`)).body.start];
   expect(taken.filter((at) => at === start)).toHaveLength(1);
 });
+
+test('a visitor who presses Cancel twice sees that the booking is cancelled', async () => {
+  const { id, link, browser } = await booked();
+  const page = await browser.open(link);
+  const em = () => fixture.deps.em();
+  const waiting = () =>
+    em().execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+  let presses: Promise<Shown[]> | undefined;
+  await em().transactional(async (tx) => {
+    await tx.execute('select 1 from booking where id = ? for update', [id]);
+    presses = Promise.all([1, 2].map(() => browser.press(page, 'Cancel the booking')));
+    await until(waiting, ({ length }) => length === 2);
+  });
+  const answers = await presses;
+  expect(answers?.map(({ status }) => status).sort()).toEqual([200, 410]);
+  for (const title of ['Your booking is cancelled', 'This booking is cancelled'])
+    expect([title, answers?.filter(({ text }) => text.includes(`<h1>${title}</h1>`)).length]).toEqual([title, 1]);
+});
