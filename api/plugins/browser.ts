@@ -62,12 +62,10 @@ export function pageOptions(operation: string, capability?: Requirement | readon
   return { config: { operation, ...(capability ? { capability } : {}) }, schema: { hide: true } };
 }
 
-/** Creates the forms of a page; sets the browser's cookie if it has none. */
+/** Creates the forms of a page, which can be sent for a day: each page renews the browser's cookie, or sets its first. */
 export function formsFor(request: FastifyRequest, reply: FastifyReply, { config }: Pick<Deps, 'config'>): Form {
-  if (request.browser === null) {
-    request.browser = newSecret('frb');
-    reply.setCookie(browserCookie, request.browser, { ...cookieFlags, maxAge: browserSeconds });
-  }
+  request.browser ??= newSecret('frb');
+  reply.setCookie(browserCookie, request.browser, { ...cookieFlags, maxAge: browserSeconds });
   return formWith(formToken(config.secret, request.browser));
 }
 

@@ -140,7 +140,8 @@ test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
 
 test('pages are not cached or framed, and send no referrer', async () => {
   const { link } = await asked();
-  const { headers } = await fixture.browser().open(link);
+  const browser = fixture.browser();
+  const { headers } = await browser.open(link);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; .*form-action 'self'; frame-ancestors 'none'$/,
@@ -152,4 +153,6 @@ test('pages are not cached or framed, and send no referrer', async () => {
   expect(cookies[0]).toMatch(
     /^__Host-frontage_browser=frb_[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
+  // The next page's form can be sent for a day too, whenever the browser got its cookie.
+  expect((await browser.open(link)).headers.getSetCookie()).toEqual(cookies);
 });
