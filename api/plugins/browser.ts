@@ -123,16 +123,17 @@ function formToken(secret: string, browser: string): string {
 export function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = error instanceof AppError ? error : asAppError(error, request);
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
-  return sendPage(
-    reply,
-    noticePage({ title: titles[known.code] ?? 'Something went wrong', text: known.message }),
-    known.status,
-  );
+  const notice = { title: titles[known.code] ?? 'Something went wrong', text: known.message };
+  // A blocked person would see the same page again.
+  const leadsBack = request.session && known.code !== 'access_denied';
+  const link = { href: '/account', text: 'Your account' };
+  return sendPage(reply, noticePage(leadsBack ? { ...notice, link } : notice), known.status);
 }
 
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this page',
   bookings_unavailable: 'This website takes no bookings',
+  not_cancellable: 'This booking cannot be changed here',
   access_denied: 'Your account is blocked',
   account_deleting: 'You deleted this account',
   rate_limited: 'Too many requests',

@@ -80,6 +80,7 @@ test('sites of strangers, deleted and unknown sites are one page', async () => {
   expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
   expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
   expect(pages[0]?.text).not.toContain('token');
+  expect(pages[0]?.text).toContain('<a class="button quiet" href="/account">Your account</a>');
   const { fields } = formsOf(await stranger.browser.open('/account'))[0] ?? {};
   expect((await stranger.browser.go('POST', '/account/address', { ...fields, email: 'x' }, sameOrigin)).status).toBe(
     400,

@@ -167,6 +167,7 @@ test('a visitor moves a booking ten times at most, and the owner more often', as
   for (let n = 1; n <= 10; n += 1) expect((await move(day, times[n] ?? '')).status).toBe(200);
   const refused = await move(day, times[12] ?? '');
   expect([refused.status, refused.text.includes('moved this booking many times already')]).toEqual([409, true]);
+  expect(refused.text).toContain('<h1>This booking cannot be changed here</h1>');
   expect((await read()).start).toBe(times[10]);
   await byOwner(times[12]);
 });
