@@ -18,6 +18,12 @@ export function isElsewhere(moments: readonly string[], timeZone: string, other:
   return moments.some((at) => dateIn(at, other) !== dateIn(at, timeZone) || timeIn(at, other) !== timeIn(at, timeZone));
 }
 
+/** Such as `10:00 to 11:30`, with the date of the end if that is another one. */
+export function timesIn({ start, end }: { start: string; end: string }, timeZone: string): string {
+  const [first, last] = [dateIn(start, timeZone), dateIn(end, timeZone)];
+  return `${timeIn(start, timeZone)} to ${first === last ? '' : `${last}, `}${timeIn(end, timeZone)}`;
+}
+
 export function dateIn(moment: string, timeZone: string): string {
   const parts = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
   return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));

@@ -4,6 +4,7 @@ import { hourMs, minuteMs } from '#rules/time.ts';
 import { heading } from '#web/heading.ts';
 import { html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
+import { facts } from '#web/pages/booking.ts';
 import { exact, relative } from '#web/times.ts';
 
 test('values in a template cannot become markup, in text or in attributes', () => {
@@ -51,6 +52,15 @@ test('a heading keeps "e-mail" on one line, and escapes the rest', () => {
   expect(heading('Your <b> e-mail address').markup).toBe(
     '<h1>Your &#60;b&#62; <span class="whole">e-mail</span> address</h1>',
   );
+});
+
+test('a booking that ends on another day names that day', () => {
+  const told = { service: 'A night', calendar: 'Room 3', timeZone: 'Europe/London', seats: 1, reference: 'ABC' };
+  const inn = { siteTitle: 'The inn', hostname: 'inn.example', address: 'https://inn.example' };
+  const until = (endsAt: Date) =>
+    facts({ ...told, ...inn, startsAt: new Date('2026-12-05T15:00:00Z'), endsAt }).markup.replaceAll(',', '');
+  expect(until(new Date('2026-12-05T16:30:00Z'))).toContain('Saturday 5 December 2026 15:00 to 16:30<');
+  expect(until(new Date('2026-12-06T15:00:00Z'))).toContain('15:00 to Sunday 6 December 2026 15:00<');
 });
 
 test('a time within three days is in hours, and exact with its zone', () => {

@@ -12,6 +12,7 @@ import {
   isLive,
   priceWords,
   serviceName,
+  span,
   statusWords,
   type TimetableShown,
   whenWords,
@@ -100,7 +101,7 @@ function dayForm({ form }: SiteFrame, action: string, { date, times }: NonNullab
   if (times.length === 0)
     return html`<section class="panel"><h2>${dateWords(date)}</h2><p>No other time is free on this day.</p></section>`;
   const radios = times.map(({ start, end }, index) =>
-    choiceField('radio', 'start', start, `${clock(start)} to ${clock(end)}`, index === 0),
+    choiceField('radio', 'start', start, span({ start, end }), index === 0),
   );
   return html`<section class="panel"><h2>${dateWords(date)}</h2>
 ${form({ action }, html`<fieldset><legend>Time</legend><div class="times">${radios}</div></fieldset><button>Move the booking</button>`)}</section>`;

@@ -2,7 +2,7 @@
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
-import { clock, dateWords, type TimetableShown } from './booking-words.ts';
+import { dateWords, span, type TimetableShown } from './booking-words.ts';
 import { fieldsOf, wasTicked } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
 import { hiddenFields, shownOnce } from './parts.ts';
@@ -63,7 +63,7 @@ function bookingForm(
       'radio',
       'start',
       start,
-      `${clock(start)} to ${clock(end)}${left > 1 ? ` (${left} free)` : ''}`,
+      `${span({ start, end })}${left > 1 ? ` (${left} free)` : ''}`,
       typed === undefined ? index === 0 : typed === start,
     ),
   );

@@ -3,7 +3,7 @@
  * of one to a visitor contains no text of the site's owner.
  */
 import { isoLocal } from '#rules/bookings/time-zones.ts';
-import { dateIn, isElsewhere, momentIn, timeIn } from '#rules/bookings/written-times.ts';
+import { dateIn, isElsewhere, momentIn, timesIn } from '#rules/bookings/written-times.ts';
 import { calendarFile } from './calendar-file.ts';
 import { accountButton, type Block, type WrittenMail, write } from './layout.ts';
 
@@ -215,8 +215,6 @@ function isVisitorElsewhere(facts: BookingFacts): facts is BookingFacts & { visi
 
 /** From start to end, with the date of the end where it differs, and the zone with its offset at the start. */
 function spanIn(timeZone: string, { start, end }: Pick<BookingFacts, 'start' | 'end'>): string {
-  const [first, last] = [dateIn(start, timeZone), dateIn(end, timeZone)];
-  const until = `${first === last ? '' : `${last}, `}${timeIn(end, timeZone)}`;
   const offset = isoLocal(timeZone, Date.parse(start)).slice(19);
-  return `${first}, ${timeIn(start, timeZone)} to ${until}, ${timeZone} (UTC${offset})`;
+  return `${dateIn(start, timeZone)}, ${timesIn({ start, end }, timeZone)}, ${timeZone} (UTC${offset})`;
 }

@@ -1,4 +1,5 @@
 /** The page behind the link in a visitor's mail: the booking, a button that cancels it, and the way to another time. */
+import { dateIn, timesIn } from '#rules/bookings/written-times.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import type { Form } from './form.ts';
@@ -69,11 +70,10 @@ ${facts(booking)}
 }
 
 export function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone });
-  const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone });
+  const [start, end] = [startsAt.toISOString(), endsAt.toISOString()];
   return html`<ul class="rows">
 <li><div><strong>${service}</strong><small>${calendar}${seats > 1 ? `, ${seats} seats` : null}</small></div></li>
-<li><div><strong><time datetime="${startsAt.toISOString()}">${day.format(startsAt)}, ${time.format(startsAt)} to ${time.format(endsAt)}</time></strong><small>${timeZone}</small></div></li>
+<li><div><strong><time datetime="${start}">${dateIn(start, timeZone)}, ${timesIn({ start, end }, timeZone)}</time></strong><small>${timeZone}</small></div></li>
 <li><div><strong>${reference}</strong><small>Reference</small></div></li>
 </ul>`;
 }

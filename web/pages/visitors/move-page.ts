@@ -1,5 +1,5 @@
 /** The page on which a visitor moves a booking to another time. It needs no script. */
-import { dateIn, timeIn } from '#rules/bookings/written-times.ts';
+import { dateIn, timesIn } from '#rules/bookings/written-times.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type BookingShown, facts } from '#web/pages/booking.ts';
@@ -41,7 +41,7 @@ function dayHtml({ date, times }: NonNullable<OtherTimes['day']>, timeZone: stri
   if (times.length === 0)
     return html`<section class="panel">${heading}<p>No other time is available on this day.</p></section>`;
   const choices = times.map(({ start, end }) =>
-    choiceField('radio', 'start', start, `${timeIn(start, timeZone)} to ${timeIn(end, timeZone)}`, false),
+    choiceField('radio', 'start', start, timesIn({ start, end }, timeZone), false),
   );
   const inside = html`<fieldset><legend>Time (${timeZone})</legend>${choices}</fieldset><button>Move the booking</button>`;
   return html`<section class="panel">${heading}${form({}, inside)}</section>`;
