@@ -141,6 +141,8 @@ export async function recordRefund(
       Object.assign(payment, { status: 'refunded', refundedAt: clock.now(), refundedAmount: payment.amount });
     // The visitor of a booking that came too late has an e-mail about it, if their address was still stored.
     if (attempt.refundReason === 'late' && booking && (await hasReturnMail(tx, booking))) return;
+    // Its parts were refunded before, and had e-mails of their own.
+    if (amount === 0) return;
     await queueRefundMail(tx, deps, payment, { email, amount, isCancelled: attempt.refundReason === 'cancelled' });
   });
 }

@@ -202,6 +202,26 @@ test('a cancelled paid booking says what the visitor and the payer receive', asy
   expect(fixture.mailsTo('ada-books@example.org').filter(({ subject }) => /Cancelled/.test(subject))).toEqual([]);
 });
 
+test('a cancellation after a refund of everything in parts mails no empty sum', async () => {
+  const payer = 'ada-parts@example.org';
+  const made = await heldIn(fixture);
+  await fixture.press((await fixture.openLink(made.payUrl)).page, 'pay', { email: payer });
+  await until(made.statusOf, (status) => status === 'confirmed');
+  setForTest(fixture.stub.knobs, { holdRefunds: true });
+  const headers = { prefer: 'respond-async', 'idempotency-key': 'all-in-one-part' };
+  await made.owner.call('POST', `/v1/payments/${made.paymentId}/refund`, { body: { amount: 2500 }, headers });
+  expect((await made.owner.call('POST', `/v1/bookings/${made.id}/cancel`)).status).toBe(200);
+  fixture.stub.knobs.holdRefunds = false;
+  const em = fixture.deps.em();
+  const { id: attempt } = await em.findOneOrFail(PaymentAttempt, { payment: made.paymentId });
+  await until(
+    () => giveBackCharge(fixture.deps, attempt),
+    (outcome) => outcome === 'refunded',
+  );
+  await received(payer, /: Your refund of €25\.00$/);
+  expect(await em.count(Mail, { kind: 'payment-refunded', bookingId: made.paymentId })).toBe(1);
+});
+
 test('a refund of a booking carries the site’s reply_to', async () => {
   const payer = 'ada-replies@example.org';
   const made = await heldIn(fixture);
