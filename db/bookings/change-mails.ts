@@ -37,7 +37,7 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
   const visitor = await visitorToNotify(tx, deps, cancelled);
   await destroyPreparedMail(tx, booking);
   // Visitors' bookings of earlier releases name no notice, but had one.
-  const wasNoticed = !booking.createdById || booking.notice !== null;
+  const wasNoticed = !booking.createdById || (booking.notice !== null && booking.moves === 0);
   Object.assign(booking, { mail: null, notice: null });
   if (!deps.config.mail || booking.kind === 'block') return;
   const data = {

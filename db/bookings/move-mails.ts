@@ -45,6 +45,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
       to: 'site',
       visitorName: booking.visitorName,
       isVisitorNotified: visitor !== null,
+      wasNoticed: !booking.createdById,
       account: ownerPageOf(deps.config, booking),
     },
     site,

@@ -120,6 +120,23 @@ test('a visitor who cancels with the link gets the e-mail they asked for', async
   expect((await first(email, /: Cancelled: /)).text).toContain('You cancelled this booking.');
 });
 
+test('mails about a booking for somebody who called name no mail that never was', async () => {
+  const { owner, site, publicId, bookable } = await ask.newBookable();
+  const [start, later] = (await ask.slots(publicId, ask.dateIn(5))).map((slot) => slot.start);
+  const own = { kind: 'booking', service: 'talk', calendar: 'room', start, visitor: { name: 'Tim' } };
+  const { body } = await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: own });
+  expect((await owner.call('POST', `/v1/bookings/${body.id}/move`, { body: { start: later } })).status).toBe(200);
+  expect((await owner.call('POST', `/v1/bookings/${body.id}/cancel`)).status).toBe(200);
+  for (const subject of [/: Moved: A talk/, /: Cancelled: A talk/]) {
+    const told = await until(
+      () => fixture.mailsTo(bookable.notify_to).find((mail) => subject.test(mail.subject)),
+      (mail) => mail !== undefined,
+    );
+    expect(told?.text).toContain('Please tell them');
+    expect(told?.text).not.toContain('“New booking”');
+  }
+});
+
 test('concurrent rounds send a reminder once', async () => {
   const { email, id, settled, first, read } = await booked({ remind: true });
   await settled();

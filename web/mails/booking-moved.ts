@@ -5,14 +5,21 @@ import { type WrittenMail, write } from './layout.ts';
 
 /** `by` is absent in e-mails of earlier releases, whose bookings the site's people moved. */
 type MovedFacts = BookingFacts & { before: Pick<BookingFacts, 'start' | 'timeZone'>; by?: 'visitor' | 'site' };
-type ToSite = { to: 'site'; visitorName: string; isVisitorNotified: boolean; account?: string | null };
+type ToSite = {
+  to: 'site';
+  visitorName: string;
+  isVisitorNotified: boolean;
+  /** As in the mail about a cancellation. */
+  wasNoticed?: boolean;
+  account?: string | null;
+};
 type ToVisitor = { to: 'visitor'; cancelUrl: string };
 
 export function bookingMoved(facts: MovedFacts & (ToSite | ToVisitor), context: { baseUrl: string }): WrittenMail {
   return facts.to === 'site' ? toSite(facts) : toVisitor(facts, context);
 }
 
-function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts }: MovedFacts & ToSite): WrittenMail {
+function toSite({ visitorName, before, by, account, ...facts }: MovedFacts & ToSite): WrittenMail {
   const whose = visitorName ? `The booking of ${visitorName}` : 'A booking';
   const isKnown = by === 'visitor' || !visitorName;
   const what = by === 'visitor' ? `${visitorName} moved this booking.` : `${whose} was moved.`;
@@ -25,7 +32,7 @@ function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts 
       `${what} The old time, ${whenOf(before)}, is available again.`,
       ...(isKnown
         ? []
-        : [isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
+        : [facts.isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
       { facts: factsTable(facts) },
       ...bookingButton(account),
     ],
@@ -33,8 +40,12 @@ function toSite({ visitorName, isVisitorNotified, before, by, account, ...facts 
   });
 }
 
-const untold = (name: string, { reference }: BookingFacts) =>
-  `We cannot e-mail ${name}, whose address we do not store. Please tell them the new time yourself: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`;
+function untold(name: string, { reference, wasNoticed = true }: BookingFacts & Pick<ToSite, 'wasNoticed'>): string {
+  const how = wasNoticed
+    ? `: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`
+    : '.';
+  return `We cannot e-mail ${name}, whose address we do not store. Please tell them the new time yourself${how}`;
+}
 
 function toVisitor(
   { cancelUrl, before, by, ...facts }: MovedFacts & ToVisitor,
