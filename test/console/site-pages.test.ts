@@ -100,6 +100,9 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
     const widths = `['.shot', '.chart svg', '.chart figcaption'].map((one) => document.querySelector('.cards ' + one).getBoundingClientRect().width)`;
     const [pictured = 0, ...drawn] = await page.evaluate<number[]>(widths);
     expect([width, drawn]).toEqual([width, [pictured, pictured]]);
+    const left = `['.tabs', '.tabs a', 'h1'].map((one) => document.querySelector(one).getBoundingClientRect().left)`;
+    const [line, tab, text] = await page.evaluate<number[]>(left);
+    expect([width, line, tab]).toEqual([width, text, text]);
   }
   await page.goto(`${fixture.here}/account/sites/${site.id}`);
   await page.getByRole('link', { name: 'Version 1', exact: true }).click();
