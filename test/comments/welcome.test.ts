@@ -20,6 +20,37 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
 const fixture = await useReviews();
 
+test('a begun reply stays in its thread, and a discarded comment is gone', { tags: 'chromium' }, async () => {
+  const site = await fixture.newSite();
+  for (const words of ['Shall the heading stay?', 'Is it the right photo?'])
+    await site.open(words, { position: { selector: 'h1' } });
+  const context = await fixture.newContext(desk);
+  const review = await openReview(context, await site.link());
+  const { page, frame } = review;
+  const [heading, photo] = [frame.locator('#threads').getByText('Shall'), frame.locator('#threads').getByText('photo')];
+  const [reply, words] = [frame.getByLabel('Your reply'), frame.getByLabel('What should change here?')];
+  const back = () => pressUntil(frame.getByRole('button', { name: '← All' }), heading);
+  await pressUntil(frame.getByRole('button', { name: 'Show comments' }), heading);
+  await pressUntil(heading, reply);
+  await reply.fill('Not sent yet');
+  await back();
+  await pressUntil(photo, reply);
+  expect(await reply.inputValue()).toBe('');
+  await back();
+  await pressUntil(heading, reply);
+  expect(await reply.inputValue()).toBe('Not sent yet');
+  await back();
+  await startComment(review);
+  await pointAt(page, 'h1');
+  await words.fill('Smaller.');
+  await pressUntil(frame.getByRole('button', { name: 'Discard' }), heading);
+  await startComment(review);
+  await pointAt(page, 'h1');
+  await words.waitFor();
+  expect(await words.inputValue()).toBe('');
+  await context.close();
+});
+
 type Opened = Awaited<ReturnType<typeof openReview>>;
 
 /** What axe finds in the overlay's window. */

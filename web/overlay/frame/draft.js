@@ -1,5 +1,5 @@
-/** A new comment with its place and its screenshot. */
-import { byId } from './dom.js';
+/** A new comment with its place and its screenshot, and replies that are not sent yet. */
+import { byId, textArea } from './dom.js';
 
 // A page that sends no screenshot does not prevent the comment.
 const pictureTimeoutMs = 25_000;
@@ -67,6 +67,26 @@ export class Draft {
   get screenshot() {
     return this.picture ? { screenshot_base64: base64(this.picture) } : { missing: this.missing };
   }
+}
+
+/** No comment: it was sent or discarded, with its words. */
+export function emptied() {
+  textArea('words').value = '';
+  return null;
+}
+
+/** @type {Map<string, string>} What was typed as a reply, by thread. */
+const replies = new Map();
+let repliesTo = '';
+
+/**
+ * Shows the reply that was begun in this thread. Looking at another one, or at a smaller window, loses none.
+ * @param {string} id
+ */
+export function showReply(id) {
+  replies.set(repliesTo, textArea('reply').value);
+  textArea('reply').value = replies.get(id) ?? '';
+  repliesTo = id;
 }
 
 /** @param {ArrayBuffer} bytes */

@@ -3,7 +3,7 @@
  * are validated and shown before they are sent, and the text is typed here.
  */
 import { byId, showFault, textArea } from './dom.js';
-import { Draft } from './draft.js';
+import { Draft, emptied, showReply } from './draft.js';
 import { onPressed, restButtons, watchCover } from './guarded-buttons.js';
 import { askName, drawName, keepName } from './name.js';
 import { pictureOf, placementsOf, positionOf } from './page-messages.js';
@@ -148,7 +148,7 @@ function pick() {
 /** @param {string} id */
 function showThread(id) {
   openId = id;
-  textArea('reply').value = '';
+  showReply(id);
   show('thread');
   const n = threads.numberOf(id);
   if (n) tell({ type: 'show', n });
@@ -183,8 +183,7 @@ async function sendComment() {
   if (draft !== sent) return;
   const fields = { page: threads.page, body, position: sent.position, ...sent.screenshot };
   const { thread } = await requestNamed('threads', fields, sent.key);
-  textArea('words').value = '';
-  draft = null;
+  draft = emptied();
   threads.all.unshift(thread);
   showThread(thread.id);
 }
@@ -233,7 +232,7 @@ byId('back').onclick = () => {
   void refresh();
 };
 byId('discard').onclick = () => {
-  draft = null;
+  draft = emptied();
   show('list');
 };
 byId('go').onclick = () => tell({ type: 'go', page: threads.find(openId ?? '')?.page });
