@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contrastOf, paletteOf } from '#rules/page-colors.ts';
@@ -26,6 +27,20 @@ test('text and borders are readable on any two colours, in light and dark', () =
     }),
     { numRuns: 3000 },
   );
+});
+
+test('text and borders of the platform’s own pages are readable, in light and dark', () => {
+  const css = readFileSync(new URL('../../web/page.css', import.meta.url), 'utf8');
+  const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, inside = '']) => inside);
+  expect(schemes).toHaveLength(2);
+  for (const scheme of schemes) {
+    const color = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(scheme)?.[1] ?? 'missing';
+    for (const surface of ['paper', 'card'].map(color)) {
+      for (const text of ['ink', 'quiet', 'accent', 'deep', 'good'])
+        expect(contrastOf(color(text), surface), text).toBeGreaterThanOrEqual(4.5);
+      expect(contrastOf(color('line'), surface)).toBeGreaterThanOrEqual(3);
+    }
+  }
 });
 
 test('the owner’s colours are used as given, except a light background at night', () => {
