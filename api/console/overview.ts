@@ -5,15 +5,15 @@ import { readCard } from '#api/renderings/rules.ts';
 import { sendPicture } from '#api/renderings/sent-picture.ts';
 import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
-import type { Refused } from '#web/console/frame.ts';
+import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import { overviewPage, type PreviewShown } from '#web/console/versions/overview.ts';
+import { olderVersionsPage, overviewPage, type PreviewShown } from '#web/console/versions/overview.ts';
 import { type VersionPage, versionPage } from '#web/console/versions/version.ts';
 import { isRunning, statusWords, type VersionShown } from '#web/console/versions/versions.ts';
 import { action } from './actions.ts';
 import { comparisonPages } from './comparisons.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
-import { read } from './reading.ts';
+import { cursorOf, type Listed, read } from './reading.ts';
 
 const versionsShown = 30;
 const logBytes = 64 * 1024;
@@ -83,17 +83,15 @@ export function overviewPages(console: Console): void {
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
     const { id } = site;
-    const list = await read<{ items: Read[]; next_cursor: string | null }>(console, request, 'deployment.list', {
-      id,
-      limit: versionsShown,
-    });
+    const { cursor } = cursorOf(request.query as { cursor?: unknown });
+    if (cursor !== undefined && !refused) return await showOlder(request, frame, reply);
+    const list = await listOf(request);
     const detail = await read<{ unpublished_changes?: typeof nothing }>(console, request, 'site.read', { id });
     const live = site.liveDeploymentId
       ? await read<Read>(console, request, 'deployment.read', { id: site.liveDeploymentId })
       : null;
     const named = await withNames(request, [...list.items, ...(live ? [live] : [])]);
-    // The builds of previews are listed with these.
-    const versions = named.slice(0, list.items.length).filter(({ kind, live_at }) => kind !== 'preview' || live_at);
+    const versions = named.slice(0, list.items.length).filter(isVersion);
     const logged = versions.find(isRunning) ?? (versions[0]?.status === 'failed' ? versions[0] : undefined);
     const page = {
       versions,
@@ -102,9 +100,23 @@ export function overviewPages(console: Console): void {
       previews: await previewsOf(request, id),
       canCompare: deps.config.screenshots && live !== null,
       log: logged ? await readLogTail(request.em, logged.id, logBytes) : '',
-      more: list.next_cursor !== null,
+      older: list.next_cursor,
     };
     return sendPage(reply, overviewPage(frame, page), refused?.status);
+  }
+
+  /** A part of the site's list of deployments. */
+  const listOf = (request: FastifyRequest<Named>) =>
+    read<Listed<Read>>(console, request, 'deployment.list', {
+      id: request.params.id,
+      limit: versionsShown,
+      ...cursorOf(request.query as { cursor?: unknown }),
+    });
+
+  async function showOlder(request: FastifyRequest<Named>, frame: SiteFrame, reply: FastifyReply) {
+    const { items, next_cursor: older } = await listOf(request);
+    const versions = (await withNames(request, items)).filter(isVersion);
+    return sendPage(reply, olderVersionsPage(frame, { versions, older }));
   }
 
   async function showVersion(request: FastifyRequest<OfVersion>, reply: FastifyReply, refused: Refused | null) {
@@ -135,6 +147,10 @@ export function overviewPages(console: Console): void {
     return isOn ? (await read<{ items: PreviewShown[] }>(console, request, 'preview.list', { id })).items : [];
   }
 }
+
+/** The builds of previews are listed with the versions. */
+const isVersion = ({ kind, live_at: liveAt }: Pick<Read, 'kind' | 'live_at'>): boolean =>
+  kind !== 'preview' || liveAt !== null;
 
 /** Adds who made each version, in one query. */
 async function withNames<Row extends Whose>({ em, actor }: FastifyRequest, rows: readonly Row[]) {

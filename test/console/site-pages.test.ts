@@ -64,6 +64,18 @@ test.each(ways)('an owner answers, resolves and reopens a comment in their own n
   await page.context().close();
 });
 
+test('an owner restores a version older than those of the overview', slow, async () => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  for (let newer = 0; newer < 30; newer++) await addVersion(fixture, site.id, 'retired');
+  const page = await fixture.open(owner, `/account/sites/${site.id}`);
+  await follow(page, 'Older');
+  await page.getByRole('heading', { name: 'Older versions' }).waitFor();
+  expect(await violationsOf(page, page, true)).toEqual([]);
+  await press(page, 'Restore version 1');
+  expect(await notice(page)).toBe('Version 1 is live again.');
+  await page.context().close();
+});
+
 test('an owner publishes changes, and follows the build to its end', slow, async () => {
   const owner = await fixture.newSignedIn();
   const site = await createSite(owner, { title: 'The bakery', template: 'blank' });

@@ -1,6 +1,7 @@
 /** A site's overview: what is live, what is not published yet, builds, previews and versions. */
 
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
+import { olderLink } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -28,8 +29,8 @@ export type OverviewPage = {
   canCompare: boolean;
   /** The log of the running or failed build that is shown. */
   log: string;
-  /** Whether older versions exist. */
-  more: boolean;
+  /** Where the older versions begin; null if there are none. */
+  older: string | null;
 };
 
 export function overviewPage(frame: SiteFrame, page: OverviewPage): WrittenPage {
@@ -45,6 +46,14 @@ ${previewList(frame, page)}
 ${versionList(frame, page)}`;
   const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'overview', { title: 'Overview', main, ...modules });
+}
+
+/** The versions before those of the overview. */
+export function olderVersionsPage(frame: SiteFrame, page: Pick<OverviewPage, 'versions' | 'older'>): WrittenPage {
+  const main = html`<p class="back"><a href="${sitePath(frame.site.id)}">Overview</a></p>
+<h1>Older versions</h1>
+${versionList(frame, page)}`;
+  return sitePage(frame, 'overview', { title: 'Older versions', main });
 }
 
 function livePanel({ site, form, now }: SiteFrame, { live, unpublished }: OverviewPage): Html {
@@ -94,14 +103,20 @@ ${status === 'draft' && holds_work && !site.archived ? form({ action: `${sitePat
 const previewWords = (status: string) =>
   ({ empty: 'Not built yet', building: 'Building', draft: 'Ready to view', expired: 'Expired' })[status] ?? status;
 
-function versionList({ site, form, now }: SiteFrame, { versions, more }: OverviewPage): Html {
-  if (versions.length === 0) return html``;
-  return html`<section><h2>Versions</h2>
-<ul class="rows">${versions.map(
+function versionList(
+  { site, form, now }: SiteFrame,
+  { versions, older }: Pick<OverviewPage, 'versions' | 'older'>,
+): Html | null {
+  if (versions.length === 0 && older === null) return null;
+  const rows = versions.map(
     (version) => html`<li>
 <div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small><span class="state ${version.status}">${statusWords(version.status)}</span> · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
 ${version.restorable && version.status !== 'live' && !site.archived ? form({ action: `${sitePath(site.id)}/versions/${version.id}/restore`, inline: true }, html`<button class="quiet small">Restore<span class="unseen"> version ${version.number}</span></button>`) : null}
 </li>`,
-  )}</ul>
-${more ? html`<p class="hint">Older versions are kept too. Your agent can list them.</p>` : null}</section>`;
+  );
+  const shown =
+    rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="hint">Only previews were built.</p>`;
+  return html`<section><h2>Versions</h2>
+${shown}
+${olderLink(sitePath(site.id), older)}</section>`;
 }
