@@ -103,19 +103,21 @@ export function bookingChangePages(console: Console): void {
   async function showMove(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { frame, site } = await siteFrameOf(request, reply, deps, refused);
     const view = await bookingOf(console, request);
-    const times = await otherTimes(request, site);
+    // The start that was refused, in the calendar's time zone.
+    const refusedDay = refused?.values.start?.[0]?.slice(0, 10);
+    const times = await otherTimes(request, site, refusedDay);
     return sendPage(reply, movePage(frame, { ...view, ...times }), refused?.status);
   }
 
   /** Free days from the asked one on, and the times of the chosen day that have enough seats. */
-  async function otherTimes(request: FastifyRequest<Named>, site: Site) {
+  async function otherTimes(request: FastifyRequest<Named>, site: Site, refusedDay: string | undefined) {
     const { em, actor } = request;
     const now = deps.clock.now();
     const booking = await loadBooking(em, actor, bookingId(request));
     const declared = await declaredOf(em, site);
     const choice = declared && choiceOf(declared, booking);
     const { date, from } = request.query as Asked['Querystring'];
-    const chosen = asDay(date);
+    const chosen = asDay(date ?? refusedDay);
     const first = asDay(from) ?? chosen ?? dayAt(booking.calendar.timeZone, now.getTime());
     const later = dateOf(first + daysShown);
     if (!choice) return { days: [], later, day: null };

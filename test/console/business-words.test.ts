@@ -122,3 +122,16 @@ test('a stranger finds nothing of a business, and a collaborator what is theirs'
   expect((await guest?.open(`/account/sites/${site.id}/settings/export`))?.status).toBe(403);
   expect((await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount).toBe(0);
 }, 120_000);
+
+test('a refused move shows the other times of its day', async () => {
+  const { owner, site, booking, publicId } = await pottery.newBusiness();
+  const date = pottery.dateIn(3);
+  const times = await pottery.slots(publicId, date);
+  const [taken, free] = [times[0], times.at(-1)];
+  const browser = await signedIn(pottery, owner.accountId);
+  const page = await browser.open(`/account/sites/${site.id}/bookings/${booking.id}/move?date=${date}`);
+  const block = { kind: 'block', calendar: 'room', start: taken?.start, end: taken?.end };
+  expect((await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: block })).status).toBe(200);
+  const refused = await browser.press(page, 'Move the booking', { start: taken?.start ?? '' });
+  expect([refused.status, refused.text.includes(`value="${free?.start}"`)]).toEqual([409, true]);
+});
