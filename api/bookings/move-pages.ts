@@ -50,7 +50,7 @@ function toldWords(moved: ShownBooking): string {
   const owner = moved.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
   return isMoveMailed(moved)
     ? `${owner} We are also sending you an e-mail about it.`
-    : `${owner} Please note the new time, in your calendar too: we send you no e-mail about it.`;
+    : `${owner} You get no e-mail about it: please write down the new time, and change it in your calendar.`;
 }
 
 async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: Deps, wrong?: Wrong) {

@@ -109,7 +109,7 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
   const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser));
   if (fromElsewhere || wanted.length === 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
     throw errors.invalid_origin(
-      'This request did not come from a page in this browser. Open the page again and press its button.',
+      'The page was open for too long, or another browser showed it. Open it again, and repeat what you did.',
     );
   }
 }

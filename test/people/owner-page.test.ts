@@ -64,11 +64,11 @@ test('the owner reads what builds are enclosed in, or that nothing encloses them
   const record = (sandbox: string) =>
     recordBuilderPresence(fixture.deps.em(), fixture.clock, { id: sandbox, sandbox, slots: 1 });
   const shown = async () =>
-    /<p class="hint">[^\n]*sandbox.*<\/p>/.exec((await owner.browser.open('/account/settings')).text)?.[0];
+    /<p class="hint">[^\n]*their code.*<\/p>/i.exec((await owner.browser.open('/account/settings')).text)?.[0];
   await record('docker');
-  expect(await shown()).toContain('built in a sandbox (docker).');
+  expect(await shown()).toContain('kept apart from everything else on this service (docker).');
   await record('unprotected');
-  expect(await shown()).toContain('builds some sites without a sandbox.</strong> Their code runs with the rights of');
+  expect(await shown()).toContain('builds some sites without that protection.</strong> Their code can do what');
 });
 
 test('expired tokens are not on the page', async () => {

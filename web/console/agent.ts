@@ -77,14 +77,14 @@ export function newTokenPage(
   const inside = html`${field({ name: 'name', label: 'Name', required: true, max: 100, autocomplete: 'off', hint: 'The program that will use it.' })}
 ${scopeFields(sites, chosen)}<button>Create the token</button>`;
   const main = html`<h1>Create a token</h1>
-<p class="lead">A program with this token acts for you. The token is shown only once.</p>
+<p class="lead">A token is a password for one program, which can then act for you.</p>
 <section class="panel">${frame.form({ action }, inside)}</section>`;
   return accountPage(frame, 'agents', { title: 'Create a token', main });
 }
 
 export function madeTokenPage(frame: Frame, { name, secret }: { name: string; secret: string }): WrittenPage {
   const main: Html = html`<h1>Token for ${name}</h1>
-${shownOnce('Copy it now', secret, 'It is shown only once. The program sends it as “Authorization: Bearer …”.')}
+${shownOnce('Copy it now', secret, 'It is shown only once. Enter it where the program asks for a token or an API key.')}
 <p><a href="${base}">Back to your agents</a></p>`;
   return accountPage(frame, 'agents', { title: 'Your token', main, copies: true });
 }

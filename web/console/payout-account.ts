@@ -1,6 +1,7 @@
 /** One payout account, and a new one. */
 import { html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { readyWords } from '#web/pages/payouts.ts';
 import { fieldsOf } from './fields.ts';
 import { accountPage, accountQuestion, type Frame } from './frame.ts';
 import { button } from './parts.ts';
@@ -21,8 +22,7 @@ export type AgreementShown = { site: { id: string; hostname: string } };
 const base = '/account/payouts';
 
 function stateOf({ status, currency, waiting_for: waiting }: PayoutAccountShown): string {
-  if (status === 'ready')
-    return currency ? `Ready to receive ${currency}` : 'Waiting for the payment provider to report a currency';
+  if (status === 'ready') return readyWords(currency);
   return waiting.length > 0 ? `Waiting for: ${waiting.join('; ')}` : 'Not ready yet';
 }
 

@@ -78,7 +78,10 @@ ${form({ action }, html`${field({ name: 'email', label: 'New e-mail address', ty
 
 function buildNote(sandboxes: string[]): Html {
   const enclosing = sandboxes.filter((kind) => kind !== 'unprotected').sort();
-  const protectedBy = enclosing.length > 0 ? html`Your sites are built in a sandbox (${enclosing.join(', ')}).` : null;
+  const protectedBy =
+    enclosing.length > 0
+      ? html`While your sites are built, their code is kept apart from everything else on this service (${enclosing.join(', ')}).`
+      : null;
   if (enclosing.length === sandboxes.length) return html`<p class="hint">${protectedBy}</p>`;
-  return html`<p class="hint">${protectedBy} <strong>This service builds ${enclosing.length > 0 ? 'some ' : ''}sites without a sandbox.</strong> Their code runs with the rights of the person who runs the service, so publish only code that you trust.</p>`;
+  return html`<p class="hint">${protectedBy} <strong>This service builds ${enclosing.length > 0 ? 'some sites without that protection' : 'sites without protection from their code'}.</strong> Their code can do what the person who runs the service can do, so publish only code that you trust.</p>`;
 }

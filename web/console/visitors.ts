@@ -55,7 +55,7 @@ ${
   const main = html`<div class="head"><h1>Visitors</h1>
 <p class="lead">The last 30 days, without bots. Days begin at midnight UTC.</p></div>
 ${content}
-<p class="hint">Visits are counted without cookies and without storing addresses. We recognise a visitor only within the same day.</p>`;
+<p class="hint">Visits are counted without cookies, and we do not store who the visitors are. A person who returns on another day counts again.</p>`;
   return sitePage(frame, 'visitors', { title: 'Visitors', main });
 }
 

@@ -29,10 +29,10 @@ export function collaboratorInvited({ hostname, agent, owner, email, link }: Col
       'When they accept, they can edit the website, see its drafts and publish. If you or your agent wanted this, there is nothing to do.',
       ...(link === null
         ? [
-            'If not, tell another agent to end their access, and to revoke the token named above: another person may have it.',
+            'If not, tell another agent to end their access, and to revoke the access of the agent named above: another person may be using it.',
           ]
         : [
-            'If not, open this page, sign in, and choose “End their access”. Then revoke the token named above on your account page: another person may have it.',
+            'If not, open this page, sign in, and choose “End their access”. Then revoke the access of the agent named above on your account page: another person may be using it.',
             { button: { label: 'End their access', url: link } },
           ]),
     ],

@@ -80,7 +80,7 @@ export function paymentRefunded({
     heading: `${refunded} was refunded to you`,
     blocks: [
       ...(isCancelled ? ['The booking that this payment was for is cancelled.'] : []),
-      `${facts.hostname} has refunded ${refunded} to the card that you paid with. It can take 5–10 days to reach your account.`,
+      `${facts.hostname} has refunded ${refunded}. The money goes back the way you paid, and can take 5–10 days to reach you.`,
       { facts: [['Refunded', refunded], ...rows(facts)] },
       `To ask about this refund, go to ${facts.address}`,
     ],

@@ -19,7 +19,7 @@ export function signinLink({ link, asker }: SigninLink): WrittenMail {
       'Somebody, probably you, wants to sign in with this address:',
       ...(asker ? [factsOf(asker)] : []),
       { button: { label: 'Sign in', url: link } },
-      `The link works once and expires after ${period(signinLinkMs)}. Its page signs in the browser in which you open it, or shows a code for the browser where you requested it.`,
+      `The link works once and expires after ${period(signinLinkMs)}. Its page signs you in where you open it, or shows a code to type into the browser where you asked for the link.`,
     ],
     footer:
       'Didn’t request this? Ignore this e-mail; opening the link alone does not sign anyone in. Do not give the code to anybody.',

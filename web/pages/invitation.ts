@@ -11,7 +11,7 @@ export type InvitationPage = InvitationShown & { form: Form; email: string };
 export function invitationPage({ form, id, hostname, inviter, email, expiresAt }: InvitationPage): WrittenPage {
   const main = html`<h1>Edit ${hostname}?</h1>
 <p class="lead"><strong>${inviter}</strong>, the owner of ${hostname}, invited <strong>${email}</strong> to edit this site with them. You and your agents can then edit it, view
-its drafts and publish. Only the owner can manage payments and the site’s name.</p>
+its drafts and publish. Only the owner can refund payments, invite others, change the site’s address, archive it or delete it.</p>
 <div class="panel">
 ${form({ action: `/account/invitations/${id}/accept` }, html`<button>Accept</button>`)}
 <a class="button quiet" href="/account/invitations/${id}/decline">Decline</a>

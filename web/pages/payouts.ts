@@ -61,6 +61,12 @@ function accountList(accounts: PayoutAccountShown[]): Html {
 }
 
 function stateOf({ ready, currency, waitingFor }: PayoutAccountShown): string {
-  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for the payment provider to report a currency';
+  if (ready) return readyWords(currency);
   return waitingFor.length > 0 ? `Waiting for: ${waitingFor.join('; ')}` : 'Not ready yet';
 }
+
+/** Of an account that can receive payments. */
+export const readyWords = (currency: string | null): string =>
+  currency
+    ? `Ready to receive ${currency}`
+    : 'Almost ready: the payment provider has yet to say in which currency it pays';
