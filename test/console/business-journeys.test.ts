@@ -77,12 +77,12 @@ async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void
     ['Until', date],
   ] as const)
     await page.getByLabel(label).fill(value);
-  await page.getByLabel('at', { exact: true }).first().fill('12:00');
-  await page.getByLabel('at', { exact: true }).last().fill('11:00');
+  await page.getByLabel('Start time').fill('12:00');
+  await page.getByLabel('End time').fill('11:00');
   await press(page, 'Block this time');
   expect(await page.getByRole('alert').textContent()).toContain('The end must be after the start.');
-  expect(await page.getByLabel('at', { exact: true }).first().inputValue()).toBe('12:00');
-  await page.getByLabel('at', { exact: true }).last().fill('13:00');
+  expect(await page.getByLabel('Start time').inputValue()).toBe('12:00');
+  await page.getByLabel('End time').fill('13:00');
   await press(page, 'Block this time');
   expect(await notice(page)).toBe('This time is blocked.');
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body;

@@ -94,8 +94,8 @@ export function blockPage(frame: SiteFrame, { timetable, today }: BlockView): Wr
   const field = fieldsOf(frame, action);
   const options = timetable.calendars.map(({ key, name }): [string, string] => [key, name]);
   const inside = html`${field({ name: 'calendar', label: 'Calendar', options, hint: 'Times are those of the calendar’s time zone.' })}
-<div class="pair">${field({ name: 'from_date', label: 'From', type: 'date', value: today, required: true })}${field({ name: 'from_time', label: 'at', type: 'time', value: '09:00', required: true })}</div>
-<div class="pair">${field({ name: 'to_date', label: 'Until', type: 'date', value: today, required: true })}${field({ name: 'to_time', label: 'at', type: 'time', value: '17:00', required: true })}</div>
+<div class="pair">${field({ name: 'from_date', label: 'From', type: 'date', value: today, required: true })}${field({ name: 'from_time', label: 'Start time', type: 'time', value: '09:00', required: true })}</div>
+<div class="pair">${field({ name: 'to_date', label: 'Until', type: 'date', value: today, required: true })}${field({ name: 'to_time', label: 'End time', type: 'time', value: '17:00', required: true })}</div>
 <button>Block this time</button>`;
   const main = html`<h1>Block time</h1>
 <p class="lead">Visitors cannot book while time is blocked. A block lasts at most four days; ask your agent to enter longer holidays.</p>
