@@ -10,8 +10,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timetable } from '#test/bookings/timetable.ts';
 import { until } from '#test/stack/until.ts';
-import { violationsOf } from '#test/web/axe.ts';
-import { type Chrome, type Look, look, looks, openChrome } from '#test/web/looks.ts';
+import { type Chrome, inspect, type Look, look, looks, openChrome } from '#test/web/looks.ts';
 import { attachAccount } from './fixture.ts';
 import { createMailedFixture, type MailedFixture } from './mailed-fixture.ts';
 
@@ -89,15 +88,6 @@ async function book(page: Page, email: string): Promise<void> {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const linkIn = (text: string) => /http\S+\/cancel\/\S+/.exec(text)?.[0] ?? '';
-
-/** Looks at one of our pages; in forced colours once for each width, as they replace the scheme. */
-async function inspect(page: Page, name: string, shown: Look): Promise<void> {
-  for (const forcedColors of shown.colorScheme === 'light' ? (['active', 'none'] as const) : (['none'] as const)) {
-    await page.emulateMedia({ colorScheme: shown.colorScheme, forcedColors });
-    expect([name, forcedColors, await violationsOf(page)]).toEqual([name, forcedColors, []]);
-    await look(page, forcedColors === 'none' ? name : `${name}-forced`, shown);
-  }
-}
 
 /** Chooses the second time of the first day, with the keyboard. Returns the new start. */
 async function moveBooking(page: Page, shown: Look): Promise<string> {
