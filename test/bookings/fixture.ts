@@ -54,12 +54,7 @@ export function bookings(fixture: Pick<Fixture, 'url' | 'deps' | 'clock' | 'newC
   return { ...ask, anyone, newBookable, wish, book, slots, dateIn };
 }
 
-/** A page of a site with the widget, in colours of its own. */
-export const pageWithWidget = (
-  url: string,
-  publicId: string,
-  { more = '', lang = 'en' } = {},
-) => `<!doctype html><html lang="${lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Book</title><style>body{font-family:Georgia,serif;margin:0;padding:1.5rem;background:#faf6ef;color:#2a2420}
+/** The widget in a page of a site, in colours of its own. */
+export const widgetIn = (url: string, publicId: string) => `<style>
 frontage-booking{--accent:rgb(138, 59, 18);--line:#b98;--frontage-accent:var(--accent);--frontage-line:var(--line);--frontage-surface:#fffdf8}</style>
-<script type="module" src="${url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
+<script type="module" src="${url}/b/widget.js"></script><frontage-booking site="${publicId}"><p>Call us: 030 1234.</p></frontage-booking>`;

@@ -2,58 +2,30 @@
  * The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` saves screenshots.
  * @module-tag chromium
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
-import { launchChromium } from '#test/web/chromium.ts';
+import { type Browsing, type Look, openBrowsing } from '#test/web/browsing.ts';
 import { bookingWidget } from '#web/widgets/booking-widget.ts';
-import { type BookingFixture, createBookingFixture, pageWithWidget } from './fixture.ts';
+import { type BookingFixture, createBookingFixture, widgetIn } from './fixture.ts';
 import { classes, timetable } from './timetable.ts';
 
-const pictures = process.env.FRONTAGE_PICTURES;
-const pages = new Map<string, string>();
-/** Stands in for the edge: what is shown here is what the widget does in a page of that origin. */
-const sites = createServer((request, response) => {
-  const page = pages.get(request.headers.host?.split('.')[0] ?? '');
-  response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' }).end(page);
-});
 let fixture: BookingFixture;
-let chrome: Browser;
-let port: number;
+let browsing: Browsing;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
-  port = (sites.address() as AddressInfo).port;
-  fixture = await createBookingFixture({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
-  chrome = await launchChromium();
+  browsing = await openBrowsing();
+  fixture = await createBookingFixture({ FRONTAGE_EDGE_URL: browsing.edgeUrl, ...payingEnv(9) });
 });
 afterAll(async () => {
-  await chrome?.close();
+  await browsing?.close();
   await fixture?.close();
-  sites.close();
 });
 
-async function opened(
-  publicId: string,
-  name: string,
-  { more = '', lang = 'en', width = 390, zone = 'Europe/Berlin' } = {},
-): Promise<Page> {
-  pages.set(name, pageWithWidget(fixture.url, publicId, { more, lang }));
-  const context = await chrome.newContext({ viewport: { width, height: 900 }, timezoneId: zone, locale: 'en-GB' });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => {
-    throw error;
-  });
-  await page.goto(`http://${name}.sites.localhost:${port}/`);
-  return page;
-}
+const opened = (publicId: string, name: string, look: Look = {}): Promise<Page> =>
+  browsing.open(name, widgetIn(fixture.url, publicId), look);
+const keep = (page: Page, name: string) => browsing.keep(page, name);
 
-const keep = async (page: Page, name: string) => {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-};
 test('a visitor books with the keyboard alone, and screen readers announce it', async () => {
   const { owner, site, publicId } = await fixture.newBookable(classes());
   const page = await opened(publicId, site.name);

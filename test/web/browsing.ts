@@ -12,6 +12,8 @@ export type Look = {
   theme?: 'light' | 'dark';
   width?: number;
   lang?: string;
+  /** The system's time zone. */
+  zone?: string;
   /** Whether the system sets the colours. */
   forced?: boolean;
   scripts?: boolean;
@@ -29,13 +31,13 @@ export async function openBrowsing() {
   const { port } = sites.address() as AddressInfo;
   const browser = await launchChromium();
 
-  async function newPage({ theme = 'light', width = 390, forced = false, scripts = true }: Look): Promise<Page> {
+  async function newPage({ theme = 'light', width = 390, forced = false, scripts = true, zone }: Look): Promise<Page> {
     const context = await browser.newContext({
       viewport: { width, height: 900 },
       colorScheme: theme,
       forcedColors: forced ? 'active' : 'none',
       javaScriptEnabled: scripts,
-      timezoneId: 'Europe/Berlin',
+      timezoneId: zone ?? 'Europe/Berlin',
       locale: 'en-GB',
     });
     const page = await context.newPage();
