@@ -128,6 +128,11 @@ async function queueReminder(
   const data = { ...facts, ...zoneOf(contact), cancelUrl };
   const visitor = await toVisitor(tx, site, contact.email);
   const mail = { kind: 'booking-reminder', ...visitor, data, until: booking.startsAt, site } as const;
-  booking.mail = await queueFollowUp(tx, deps, id, mail);
+  const reminder = await queueFollowUp(tx, deps, id, mail);
+  // An unsent confirmation stays the booking's mail: a change of the booking withdraws both.
+  if (!booking.mail || !(await isQueued(tx, booking.mail))) booking.mail = reminder;
   return true;
 }
+
+const isQueued = async (tx: EntityManager, { id }: Pick<Mail, 'id'>): Promise<boolean> =>
+  (await tx.count(Mail, { id, status: 'queued' })) > 0;

@@ -51,6 +51,25 @@ test('a move withdraws a queued reminder and tells its recipient the new time', 
   }
 });
 
+test('a change withdraws a confirmation that its reminder has overtaken', async () => {
+  const { owner, site, publicId } = await fixture.newBookable();
+  const [start = '', later = ''] = (await fixture.slots(publicId, fixture.dateIn(5))).map((slot) => slot.start);
+  const visitor = { name: 'Ada Visitor', email: 'ada@example.org', remind: true };
+  const { body } = await fixture.book(publicId, start, { visitor });
+  const em = fixture.deps.em();
+  await em.nativeUpdate(Booking, { id: body.id }, { remindAt: fixture.clock.now() });
+  expect(await queueDueReminders(fixture.deps)).toBe(1);
+  const waiting = async () => {
+    const queued = await fixture.deps.em().find(Mail, { siteId: site.id, status: 'queued' });
+    return queued.flatMap((mail) => (letterOf(mail).to === visitor.email ? [mail.kind] : [])).sort();
+  };
+  expect(await waiting()).toEqual(['booking-confirmed', 'booking-reminder']);
+  await owner.call('POST', `/v1/bookings/${body.id}/move`, { body: { start: later } });
+  expect(await waiting()).toEqual(['booking-moved']);
+  await owner.call('POST', `/v1/bookings/${body.id}/cancel`);
+  expect(await waiting()).toEqual(['booking-cancelled']);
+});
+
 test('e-mails that replace an unsent one repeat the visitor’s time zone', async () => {
   const time_zone = 'America/New_York';
   const zoned = { data: { to: 'visitor', visitorZone: time_zone } };
