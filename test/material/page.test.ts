@@ -65,8 +65,17 @@ describe('the page of an upload link', () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId, { max_files: 5 });
     const { page, asked, faults } = await open(link.address);
+    // What a screen reader announces.
+    await page.evaluate(`
+      globalThis.said = new Set();
+      new MutationObserver(() => {
+        for (const one of document.querySelectorAll('#sent small > :not([aria-hidden])')) said.add(one.textContent);
+      }).observe(document.querySelector('#sent'), { childList: true, subtree: true });`);
     await drop(page, photos.slice(0, 3));
     await page.locator('#sent li.done').nth(2).waitFor();
+    const said = await page.evaluate<string[]>('[...said]');
+    expect(said).toContain('Sent to the website.');
+    for (const words of said) expect(words).toMatch(/^(Waiting|Sending|Checking…|Sent to the website\.)$/);
     expect(await page.locator('#left').textContent()).toBe('You can send 2 more photos.');
     const files = await material.files(owner.siteId);
     for (const name of ['bread', 'coffee', 'dunes']) expect(files.has(`src/assets/${name}.jpg`)).toBe(true);

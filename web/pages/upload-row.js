@@ -2,7 +2,9 @@
 
 export class UploadRow {
   #item = document.createElement('li');
-  #words = document.createElement('small');
+  #words = document.createElement('span');
+  /** Not read aloud: it changes many times in a second. */
+  #percent = document.createElement('span');
   #bar = document.createElement('progress');
 
   /**
@@ -15,15 +17,25 @@ export class UploadRow {
     this.#bar.max = file.size || 1;
     this.wait();
     this.#bar.setAttribute('aria-label', file.name);
+    this.#percent.setAttribute('aria-hidden', 'true');
+    const line = document.createElement('small');
+    line.append(this.#words, this.#percent);
     const box = document.createElement('div');
-    box.append(name, this.#words, this.#bar);
+    box.append(name, line, this.#bar);
     this.#item.append(box);
     list.append(this.#item);
   }
 
+  /** @param {string} words */
+  #say(words, percent = '') {
+    // The list is announced when it changes.
+    if (this.#words.textContent !== words) this.#words.textContent = words;
+    this.#percent.textContent = percent;
+  }
+
   wait() {
     this.#bar.value = 0;
-    this.#words.textContent = 'Waiting';
+    this.#say('Waiting');
   }
 
   /**
@@ -32,13 +44,14 @@ export class UploadRow {
    */
   progress(sent, bytes) {
     this.#bar.value = sent;
-    this.#words.textContent = sent < bytes ? `${Math.floor((sent / bytes) * 100)}% sent` : 'Checking…';
+    if (sent < bytes) this.#say('Sending', ` ${Math.floor((sent / bytes) * 100)}%`);
+    else this.#say('Checking…');
   }
 
   accept() {
     this.#item.className = 'done';
     this.#bar.value = this.#bar.max;
-    this.#words.textContent = 'Sent to the website.';
+    this.#say('Sent to the website.');
   }
 
   /**
@@ -47,7 +60,7 @@ export class UploadRow {
    */
   refuse(reason, retry) {
     this.#item.className = 'refused';
-    this.#words.textContent = reason;
+    this.#say(reason);
     this.#bar.hidden = true;
     if (!retry) return;
     const button = document.createElement('button');
