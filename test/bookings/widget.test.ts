@@ -102,6 +102,28 @@ test('a time slot taken meanwhile is reported, and the free ones are shown again
   await page.context().close();
 });
 
+test('who chooses another service keeps what they typed', async () => {
+  const service = { duration_minutes: 60, calendar_keys: ['room'], horizon_days: 365 };
+  const services = [
+    { ...service, key: 'talk', name: 'A talk' },
+    { ...service, key: 'walk', name: 'A walk' },
+  ];
+  const { site, publicId } = await fixture.newBookable(timetable({ services }));
+  const page = await opened(publicId, site.name);
+  await fill(page);
+  await page.getByLabel('Remind me the day before').check();
+  await page.getByLabel('What would you like to book?').selectOption({ label: 'A walk' });
+  await page
+    .getByRole('radio', { name: /times available/ })
+    .first()
+    .check({ force: true });
+  await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().waitFor();
+  const typed = await Promise.all(['name', 'email'].map((name) => page.locator(`input[name=${name}]`).inputValue()));
+  expect(typed).toEqual(['Ada', 'ada@example.org']);
+  expect(await page.getByLabel('Remind me the day before').isChecked()).toBe(true);
+  await page.context().close();
+});
+
 test('pressing the button again after a lost response makes the same booking', async () => {
   const { site, publicId, owner } = await fixture.newBookable();
   const page = await opened(publicId, site.name);

@@ -5,27 +5,30 @@ import { field } from './dom.js';
 /**
  * @param {import('./api.js').Service} service
  * @param {import('./words.js').Words} words
- * @param {{ notices: boolean }} options whether the visitor can ask for e-mails
+ * @param {{ notices: boolean, typed: FormData }} options whether the visitor can ask for e-mails, and what they typed before
  */
-export function detailFields({ seats_max: max, intake }, words, { notices }) {
+export function detailFields({ seats_max: max, intake }, words, { notices, typed }) {
   const seats = { type: 'number', name: 'seats', min: '1', max: String(max), value: '1', required: true };
-  const email = { type: 'email', name: 'email', autocomplete: 'email', maxLength: 254, required: true };
+  const value = (/** @type {string} */ name) => String(typed.get(name) ?? '');
+  const name = { name: 'name', autocomplete: 'name', maxLength: 100, required: true, value: value('name') };
+  const address = { type: 'email', name: 'email', autocomplete: 'email', value: value('email') };
   return [
     make('legend', { textContent: words.who }),
     ...(max > 1 ? [field(words.seats, make('input', seats))] : []),
-    field(words.name, make('input', { name: 'name', autocomplete: 'name', maxLength: 100, required: true })),
-    field(words.email, make('input', email)),
+    field(words.name, make('input', name)),
+    field(words.email, make('input', { ...address, maxLength: 254, required: true })),
     ...intake.filter(({ kind }) => kind !== 'hidden').map((question) => intakeField(question, words)),
-    ...(notices ? noticeBoxes(words) : []),
+    ...(notices ? noticeBoxes(words, typed) : []),
   ];
 }
 
-/** @param {import('./words.js').Words} words */
-function noticeBoxes(words) {
-  return [
-    choice(make('input', { type: 'checkbox', name: 'notify_changes' }), words.notifyChanges),
-    choice(make('input', { type: 'checkbox', name: 'remind' }), words.remind),
-  ];
+/**
+ * @param {import('./words.js').Words} words
+ * @param {FormData} typed
+ */
+function noticeBoxes(words, typed) {
+  const box = (/** @type {string} */ name) => make('input', { type: 'checkbox', name, checked: typed.has(name) });
+  return [choice(box('notify_changes'), words.notifyChanges), choice(box('remind'), words.remind)];
 }
 
 /**

@@ -106,7 +106,8 @@ class FrontageBooking extends HTMLElement {
   async #choose({ keepCalendar = false } = {}) {
     if (!keepCalendar) {
       this.#offerCalendars();
-      this.#details.replaceChildren(...detailFields(this.#service, this.#words, this.#offer));
+      const options = { ...this.#offer, typed: new FormData(this.#form) };
+      this.#details.replaceChildren(...detailFields(this.#service, this.#words, options));
     }
     this.#summarize();
     this.#month = 0;
