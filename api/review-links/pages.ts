@@ -92,9 +92,14 @@ const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this review link',
   expired: 'This link has expired',
   site_archived: 'This website is archived',
+  preview_empty: 'There is nothing to review yet',
+  preview_expired: 'This preview has expired',
 };
 
-const texts: Partial<Record<AppError['code'], string>> = { expired: 'Ask the person who sent it for a new one.' };
+const texts: Partial<Record<AppError['code'], string>> = {
+  expired: 'Ask the person who sent it for a new one.',
+  preview_expired: 'Ask the person who sent the link to build it again.',
+};
 
 async function inPage(
   request: FastifyRequest,

@@ -71,7 +71,9 @@ test('an expired draft is preview_expired, for the call and for links', async ()
   expect((await fixture.open(secretOf(body))).status).toBe(303);
   fixture.skip(15 * day);
   expect(errorOf(await owner.review({ slot: 1 })).code).toBe('preview_expired');
-  expect((await fixture.open(secretOf(body))).status).toBe(410);
+  const over = await fixture.open(secretOf(body));
+  expect(over.status).toBe(410);
+  expect(await over.text()).toContain('<h1>This preview has expired</h1>');
   expect(errorOf(await fixture.asFrame(secretOf(body)).comment({})).code).toBe('preview_expired');
   fixture.skip(-15 * day);
 });
