@@ -1,6 +1,7 @@
 /**
  * Browser pages: form bodies, cookies, error pages, and CSRF protection. A POST must come from one of our pages
- * (`Sec-Fetch-Site`, `Origin`) that this browser was shown: its form contains a token made from the browser's cookie.
+ * (`Sec-Fetch-Site`, `Origin`) that this browser was shown: its form contains a token made from the browser’s cookie and
+ * the signed-in account.
  * So other sites, and programs that open the links in e-mails, cannot submit forms.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -66,7 +67,7 @@ export function pageOptions(operation: string, capability?: Requirement | readon
 export function formsFor(request: FastifyRequest, reply: FastifyReply, { config }: Pick<Deps, 'config'>): Form {
   request.browser ??= newSecret('frb');
   reply.setCookie(browserCookie, request.browser, { ...cookieFlags, maxAge: browserSeconds });
-  return formWith(formToken(config.secret, request.browser));
+  return formWith(formToken(config.secret, request.browser, request));
 }
 
 export function setHostCookie(reply: FastifyReply, name: string, value: string, expires: Date): void {
@@ -106,7 +107,7 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
   const fromElsewhere = site === undefined ? origin !== undefined && origin !== baseUrl : site !== 'same-origin';
   const { field } = readForm(request);
   const sent = Buffer.from(field('form') ?? '');
-  const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser));
+  const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser, request));
   if (fromElsewhere || wanted.length === 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
     throw errors.invalid_origin(
       'The page was open for too long, or another browser showed it. Open it again, and repeat what you did.',
@@ -114,9 +115,10 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
   }
 }
 
-function formToken(secret: string, browser: string): string {
+/** Of the signed-in account too: a page that one person left open cannot act for the next one. */
+function formToken(secret: string, browser: string, { session }: Pick<FastifyRequest, 'session'>): string {
   const key = deriveKey(secret, 'form token');
-  return createHmac('sha256', key).update(browser).digest('base64url');
+  return createHmac('sha256', key).update(`${browser} ${session?.account.id ?? ''}`).digest('base64url');
 }
 
 /** A page that says what went wrong, with the error's status. */

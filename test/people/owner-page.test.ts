@@ -182,6 +182,19 @@ test('an owner who has to sign in returns to the page that they opened', async (
   }
 });
 
+test('a page that one person left open does nothing for the next one', async () => {
+  const [first, next] = [await signedIn(), await signedIn()];
+  const left = await first.browser.open('/account/settings');
+  await fixture.signIn(first.browser, next.email);
+  const refused = await first.browser.press(left, 'Save the name', { name: 'Left open' });
+  expect([refused.status, refused.text.includes('Please open the page again')]).toEqual([400, true]);
+  expect((await next.call('GET', '/v1/account')).body.name).not.toBe('Left open');
+  const page = await first.browser.open('/account/settings');
+  const saved = await first.browser.press(page, 'Save the name', { name: 'Next' });
+  expect(saved.text).toContain('The name is saved.');
+  expect((await next.call('GET', '/v1/account')).body.name).toBe('Next');
+});
+
 test('a button pressed from another site does nothing', async () => {
   const owner = await signedIn();
   const page = await owner.browser.open(`/account/agents/${owner.tokenId}/revoke`);
