@@ -11,6 +11,7 @@ import { sessionSecret } from '#api/plugins/session.ts';
 import type { BrowserSession } from '#db/auth/browser-session.ts';
 import { type Scope, usualScope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { html } from '#web/html.ts';
 import { consentPage } from '#web/pages/oauth-consent.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
 import {
@@ -21,6 +22,9 @@ import {
 } from './authorization-request.ts';
 import { hostOf, sourcesOf } from './clients.ts';
 import { OauthFault } from './faults.ts';
+
+const otherAccount =
+  'Another account is signed in now: see its address above. Give access only if it is the right one.';
 
 type AuthorizeQuery = { Querystring: Record<string, unknown> };
 type Consent = { authorization: AuthorizationRequest; session: BrowserSession; chosen: Scope; fault?: string };
@@ -36,10 +40,13 @@ export function consentPages(app: Api, deps: Deps): void {
 
   app.post<AuthorizeQuery>('/oauth/authorize', pageOptions('oauth.answer', 'email_signin'), async (request, reply) =>
     withAuthorizationRequest(request, reply, async (authorization, session) => {
-      if (readForm(request).field('answer') !== 'approve') {
+      const { field } = readForm(request);
+      if (field('answer') !== 'approve') {
         const denied = new OauthFault('access_denied', 'The owner denied access.');
         return reply.redirect(answerAddress(config, authorization, denied), 303);
       }
+      if (field('account') !== session.account.id)
+        return show(request, reply, { authorization, session, chosen: usualScope, fault: otherAccount });
       const choice = readChoice(request);
       if (isEmptyChoice(choice))
         return show(request, reply, { authorization, session, chosen: choice, fault: noSiteChosen });
@@ -55,6 +62,7 @@ export function consentPages(app: Api, deps: Deps): void {
     { authorization, session, chosen, fault }: Consent,
   ): Promise<FastifyReply> {
     const { id, email } = session.account;
+    const form = formsFor(request, reply, deps);
     const page = consentPage({
       name: authorization.client.name,
       leadsTo: hostOf(authorization.redirectUri),
@@ -62,7 +70,8 @@ export function consentPages(app: Api, deps: Deps): void {
       email,
       sites: await siteChoices(request.em, config, id),
       chosen,
-      form: formsFor(request, reply, deps),
+      // Another person may sign in while the page is open.
+      form: (attributes, inside) => form(attributes, html`<input type="hidden" name="account" value="${id}">${inside}`),
       fault,
     });
     return sendPage(reply, page, fault ? 400 : 200);

@@ -186,6 +186,18 @@ test('the page cannot be framed, and its form works only for its reader', async 
   expect(asked.url).toBe('/signin?for=client');
 });
 
+test('a consent page left open gives no access to who signs in next', async () => {
+  const { browser } = await fixture.newSignedIn();
+  const { email } = await fixture.newOwner();
+  const { body } = await register();
+  const left = await browser.open(question(body.client_id, pkce().challenge));
+  await fixture.signIn(browser, email);
+  const asked = await browser.press(left, 'Give access');
+  expect([asked.status, asked.headers.get('location'), asked.text.includes(email)]).toEqual([400, null, true]);
+  const given = await browser.press(asked, 'Give access');
+  expect(given.headers.get('location')).toMatch(/^https:\/\/connector\.example\/callback\?.*code=/);
+});
+
 test('the saved request redirects nowhere but to the consent page', async () => {
   const { email } = await fixture.newOwner();
   for (const words of ['https://evil.example', '/../account', '\r\nset-cookie: x=y', 'client_id=x']) {
