@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { Checked, Rendering } from '#db/renderings/rendering.ts';
-import { beginRendering, failRendering, finishRendering } from '#db/renderings/transitions.ts';
+import { beginRendering, failRendering, finishRendering, isAwaited } from '#db/renderings/transitions.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import type { Renderer, VisitLimits } from '#providers/browser/renderer.ts';
@@ -51,7 +51,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
   }
 
   async function check(
-    deployment: Version,
+    { id, deployment }: { id: string; deployment: Version },
     version: ShownVersion,
     asked: string[] | null,
     request: Request,
@@ -65,7 +65,9 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
           if (!open.wasStopped) await showAll(open);
           return await checkPage(version, open, { page, width });
         };
-        const limits = { timeoutMs: pageMs, ...request };
+        // A call may begin to wait for it at any page.
+        const isAsked = request.isAsked || (await isAwaited(em(), id));
+        const limits = { timeoutMs: pageMs, ...request, isAsked };
         found.push(
           ...(await renderer.visit({ version, path: page, look }, limits, act).catch(faultOf({ page, width }))),
         );
@@ -145,8 +147,9 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     return version;
   }
 
-  async function show({ id, work, deployment, sketch, asked }: Rendering, signal: AbortSignal): Promise<Outcome> {
-    const request = { signal, isAsked: asked };
+  async function show(rendering: Rendering, signal: AbortSignal): Promise<Outcome> {
+    const { id, work, deployment, sketch, asked, awaited } = rendering;
+    const request = { signal, isAsked: asked || awaited };
     if (!deployment) {
       if (!sketch || !('direction' in work)) throw new Error(`${id} shows neither a version nor a sketch`);
       const direction = await openDirection(em(), store, { sketch: sketch.id, position: work.direction });
@@ -157,7 +160,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     const version = await shownVersion(deployment);
     if ('screenshot' in work) return await draw(version, work.screenshot, request);
     if ('card' in work) return await card(version, request);
-    return await check(deployment, version, work.paths, request);
+    return await check({ id, deployment }, version, work.paths, request);
   }
 
   return {

@@ -82,6 +82,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-eyes-comparisons',
   '2026-11-27-planned-clears',
   '2026-11-27-onboarding-made-by',
+  '2026-11-27-eyes-turns',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

@@ -9,6 +9,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { Rendering, RenderingPicture, type Work } from '#db/renderings/rendering.ts';
 import {
   askedAt,
+  awaitRendering,
   findRendering,
   type NewRendering,
   queueRendering,
@@ -35,7 +36,9 @@ export async function askFor(
   const deployment = await loadDeployment(em, actor, of);
   await requirePages(deps, deployment, pathsOf(work));
   const known = await findRendering(em, { deployment: deployment.id }, work);
-  return known?.id ?? (await queue(em, deps, deployment.site.account.id, { id, deployment, work, asked: true }));
+  if (!known) return await queue(em, deps, deployment.site.account.id, { id, deployment, work, asked: true });
+  if (!known.asked && !known.awaited && !known.finishedAt) await awaitRendering(em, deps.clock, known.id);
+  return known.id;
 }
 
 async function queue(em: EntityManager, deps: Deps, account: string, rendering: NewRendering): Promise<string> {

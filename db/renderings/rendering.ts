@@ -39,6 +39,8 @@ export const Rendering = defineEntity({
     error: p.json().$type<ErrorBody>().nullable(),
     /** Whether a call asked for it. */
     asked: p.boolean(),
+    /** Whether a call waits for it that no call asked for. */
+    awaited: p.boolean().default(false),
     createdAt: p.datetime(),
     finishedAt: p.datetime().nullable(),
     pictures: () => p.oneToMany(RenderingPicture).mappedBy('rendering').orderBy({ position: 'asc' }),

@@ -2,12 +2,12 @@
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { HourlyUsage } from '#db/deployments/hourly-limits.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { startWorkflow } from '#db/workflow-messages.ts';
 import { type Compared, formKey } from '#rules/looks.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { type ErrorBody, errors } from '#runtime/errors.ts';
 import { type Checked, Rendering, type RenderingKind, RenderingPicture, type Work } from './rendering.ts';
+import { lockRenderings, restartRenderings, startNext } from './starts.ts';
 
 export type NewRendering = {
   id: string;
@@ -15,14 +15,6 @@ export type NewRendering = {
   /** Whether a call asked for it. */
   asked: boolean;
 } & ({ deployment: Pick<Deployment, 'id' | 'site'> } | { sketch: string });
-
-/** What a workflow of each kind is called. */
-const summaries: Record<RenderingKind, string> = {
-  screenshot: 'Take a screenshot of a page',
-  card: 'Take a small screenshot for a card',
-  comparison: 'Compare pages with an earlier version',
-  checks: 'Check pages in a browser',
-};
 
 function kindOf(work: Work): RenderingKind {
   if ('screenshot' in work) return 'screenshot';
@@ -49,7 +41,7 @@ export async function findRendering(
   return await em.findOne(Rendering, { ...of, form: formOf(work), status: { $ne: 'failed' } });
 }
 
-/** Queues the rendering, and starts its workflow when the transaction commits. Returns the id of the one that there is. */
+/** Queues the rendering, and starts it if it is next when the transaction commits. Returns the id of the one that there is. */
 export async function queueRendering(
   tx: EntityManager,
   clock: Clock,
@@ -64,9 +56,23 @@ export async function queueRendering(
     [id, kind, site ?? null, ...Object.values(which), formOf(work), JSON.stringify(work), asked, clock.now()],
   );
   if (!made) return (await findRendering(tx, which, work))?.id ?? id;
-  const about = { summary: summaries[kind], site };
-  startWorkflow(tx, clock, 'renderPages', { renderingId: id }, about);
+  const account = await lockRenderings(tx, id);
+  if (account !== undefined) await startNext(tx, clock, account, id);
   return id;
+}
+
+/** A call waits for it now: it gets the turn of those that calls asked for, and still counts against no limit. */
+export async function awaitRendering(em: EntityManager, clock: Clock, id: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    const account = await lockRenderings(tx, id);
+    await tx.nativeUpdate(Rendering, { id, asked: false, finishedAt: null }, { awaited: true });
+    if (account !== undefined) await startNext(tx, clock, account, id);
+  });
+}
+
+/** Whether a call waits for it by now. */
+export async function isAwaited(em: EntityManager, id: string): Promise<boolean> {
+  return (await em.count(Rendering, { id, awaited: true })) > 0;
 }
 
 /** When calls asked for renderings of the owner's sites and sketches: of those since `since`, newest first, the one at `offset`. */
@@ -104,7 +110,7 @@ export async function beginRendering(em: EntityManager, id: string): Promise<Ren
   return rendering;
 }
 
-/** Stores what was drawn, unless it is finished already. The pictures are in the store. */
+/** Stores what was drawn, unless it is finished already, and starts the next. The pictures are in the store. */
 export async function finishRendering(
   em: EntityManager,
   clock: Clock,
@@ -112,28 +118,36 @@ export async function finishRendering(
   { pictures, result }: { pictures: readonly string[]; result: Checked | Compared | null },
 ): Promise<void> {
   await em.transactional(async (tx) => {
+    const account = await lockRenderings(tx, id);
     const rows = await tx.nativeUpdate(
       Rendering,
       { id, finishedAt: null },
       { status: 'done', finishedAt: clock.now(), result },
     );
     if (rows === 0) return;
+    if (account !== undefined) await startNext(tx, clock, account);
     for (const [position, sha256] of pictures.entries())
       tx.create(RenderingPicture, { rendering: id, position, site: site?.id ?? null, sha256 });
   });
 }
 
-/** Gives up on it, unless it is finished already. */
+/** Gives up on it, unless it is finished already, and starts the next. */
 export async function failRendering(em: EntityManager, clock: Clock, id: string, error: ErrorBody): Promise<void> {
-  await em.nativeUpdate(Rendering, { id, finishedAt: null }, { status: 'failed', finishedAt: clock.now(), error });
+  await em.transactional(async (tx) => {
+    const account = await lockRenderings(tx, id);
+    await tx.nativeUpdate(Rendering, { id, finishedAt: null }, { status: 'failed', finishedAt: clock.now(), error });
+    if (account !== undefined) await startNext(tx, clock, account);
+  });
 }
 
-/** Longer than all attempts of a workflow take. */
+/** Longer than its turn and all attempts of its workflow take. */
 const lostAfterMs = 2 * hourMs;
 
-/** Fails those whose workflow is lost, so that the next call begins again. Returns their number. */
+/** Fails those whose workflow is lost, so that the next call begins again, and starts what waits for none. Returns how many failed. */
 export async function sweepRenderings(em: EntityManager, now: Date): Promise<number> {
   const lost = { finishedAt: null, createdAt: { $lt: new Date(now.getTime() - lostAfterMs) } };
   const error = errors.page_not_shown('The work was interrupted.', { nextAction: 'Send the same call again.' });
-  return await em.nativeUpdate(Rendering, lost, { status: 'failed', finishedAt: now, error: error.toBody() });
+  const failed = await em.nativeUpdate(Rendering, lost, { status: 'failed', finishedAt: now, error: error.toBody() });
+  await restartRenderings(em, { now: () => now });
+  return failed;
 }

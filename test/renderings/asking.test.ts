@@ -5,7 +5,6 @@ import { renderingActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { failRendering, finishRendering, queueRendering, sweepRenderings } from '#db/renderings/transitions.ts';
-import { createTurns } from '#providers/browser/turns.ts';
 import type { ComparedPage } from '#rules/looks.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -185,27 +184,6 @@ test('twenty unfinished ones of an account are enough, and others are not held u
   // Their workflows are lost.
   expect(await sweepRenderings(fixture.deps.em(), new Date(fixture.clock.now().getTime() + 1))).toBe(20);
   expect((await caller.call('GET', at, soon)).body.status).toBe('queued');
-});
-
-test('the account that used the browser least is next, asked pages before others', async () => {
-  let now = 0;
-  const inTurn = createTurns(() => now);
-  const shown: string[] = [];
-  const show = (name: string, ms: number, isAsked = false) =>
-    inTurn(name[0] ?? '', isAsked, async () => {
-      now += ms;
-      shown.push(name);
-    });
-  const checks = async (account: string, pages: number, ms: number) => {
-    for (let page = 1; page <= pages; page += 1) await show(`${account}${page}`, ms);
-  };
-  const many = [...['a0', 'a1', 'a2'].map((name) => show(name, 60_000)), show('a-asked', 60_000, true)];
-  await Promise.all([...many, checks('b', 6, 1_500), checks('c', 2, 1_500)]);
-  // b and c each have a turn of 4 s before the second page of a; then what is left of them.
-  expect(shown).toEqual(['a0', 'b1', 'b2', 'b3', 'c1', 'c2', 'b4', 'b5', 'b6', 'a-asked', 'a1', 'a2']);
-  await expect(inTurn('d', false, () => Promise.reject(new Error('not shown')))).rejects.toThrow('not shown');
-  await show('e1', 1);
-  expect(shown.at(-1)).toBe('e1');
 });
 
 test('which pages are compared: changed ones first, others if a part of pages changed', () => {
