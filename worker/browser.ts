@@ -1,7 +1,7 @@
 /** The queue of screenshots and checks: served where this machine has a browser, from the moment that it runs. */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBrowserActivities } from '#activities/index.ts';
-import { openRenderer, type Renderer } from '#providers/browser/renderer.ts';
+import { openRenderer, type Renderer, type RendererOptions } from '#providers/browser/renderer.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { unknownActivity } from './unknown-activity.ts';
@@ -10,11 +10,15 @@ import { unknownActivity } from './unknown-activity.ts';
 const activitiesMax = 100;
 
 /** Serves the queue until `stop` is called. Without a browser it serves nothing, and the log says why. */
-export function serveScreenshots(deps: Deps, common: Omit<WorkerOptions, 'taskQueue'>, owner: string) {
+export function serveScreenshots(
+  deps: Deps,
+  common: Omit<WorkerOptions, 'taskQueue'>,
+  options: Pick<RendererOptions, 'owner' | 'giveWay'>,
+) {
   const stopping = Promise.withResolvers<void>();
 
   async function run(): Promise<void> {
-    const renderer = await openBrowser(deps, owner);
+    const renderer = await openBrowser(deps, options);
     if (!renderer) return await stopping.promise;
     const worker = await Worker.create({
       ...common,
@@ -34,9 +38,12 @@ export function serveScreenshots(deps: Deps, common: Omit<WorkerOptions, 'taskQu
   return { ended: run(), stop: () => stopping.resolve() };
 }
 
-async function openBrowser({ config, log }: Deps, owner: string): Promise<Renderer | undefined> {
+async function openBrowser(
+  { config, log }: Deps,
+  options: Pick<RendererOptions, 'owner' | 'giveWay'>,
+): Promise<Renderer | undefined> {
   try {
-    const renderer = await openRenderer({ chromium: config.chromium, owner, warn: (text) => log.warn(text) });
+    const renderer = await openRenderer({ chromium: config.chromium, warn: (text) => log.warn(text), ...options });
     log.info({ browser: renderer.product, wall: renderer.wall }, 'pages are shown in Chromium');
     return renderer;
   } catch (error) {

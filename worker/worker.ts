@@ -21,6 +21,7 @@ import { createDeps, type Deps } from '#runtime/deps.ts';
 import { activityInterceptors } from './activity-interceptor.ts';
 import { serveScreenshots } from './browser.ts';
 import { workflowBundle } from './bundle.ts';
+import { createPriority } from './priority.ts';
 import { ensureSchedules } from './schedules.ts';
 import { unknownActivity } from './unknown-activity.ts';
 
@@ -65,13 +66,14 @@ const common: Omit<WorkerOptions, 'taskQueue'> = {
   interceptors: activityInterceptors(deps, tracing),
   ...(tracing ? { sinks: tracing.sinks } : {}),
 };
+const priority = createPriority();
 const workers = await createWorkers();
 const stopRelay = isForPlatform ? startRelay(deps) : undefined;
 const withdrawBuilder = sandbox ? await untilReachable(() => offerSlots(sandbox)) : undefined;
 // It starts meanwhile: a publish does not wait for a browser.
 const browser =
   config.screenshots && config.queues.includes('screenshots')
-    ? serveScreenshots(deps, common, ownerName(config.secret))
+    ? serveScreenshots(deps, common, { owner: ownerName(config.secret), giveWay: priority.giveWay })
     : undefined;
 const running = Promise.all([...workers.map((worker) => worker.run()), browser?.ended]);
 
@@ -128,6 +130,12 @@ async function createWorkers(): Promise<Worker[]> {
         ...common,
         taskQueue: queues.builds,
         activities: { ...createBuildActivities({ ...deps, sandbox }), default: unknownActivity },
+        interceptors: {
+          activity: [
+            ...(common.interceptors?.activity ?? []),
+            () => ({ inbound: { execute: (input, next) => priority.first(() => next(input)) } }),
+          ],
+        },
         maxConcurrentActivityTaskExecutions: config.buildSlots,
         // An interrupted build restarts on another worker, and it should do so at once.
         shutdownGraceTime: '1 second',

@@ -1,6 +1,6 @@
 /**
  * Shows versions of sites in Chromium. A process shows one version and is used for no other; the next one starts ahead, so
- * a picture does not wait for it. One page is shown at a time, and accounts take turns.
+ * a picture does not wait for it. One page is shown at a time, and accounts take turns. All of it gives way to builds.
  */
 import { randomBytes } from 'node:crypto';
 import { type ControlGroups, findControlGroups } from '#providers/sandbox/cgroups.ts';
@@ -19,13 +19,26 @@ export type Renderer = {
   visit<T>(visit: Visit, limits: VisitLimits, act: (page: OpenPage) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
-export type RendererOptions = { chromium: string; owner: string; warn: (text: string) => void };
+export type RendererOptions = {
+  chromium: string;
+  owner: string;
+  warn: (text: string) => void;
+  /** Resolves when what is more urgent on this machine has ended, or after `forMs`. */
+  giveWay?: (forMs: number) => Promise<void>;
+};
 
 const keptMs = 20_000;
 const spareMs = 300_000;
+/** About a build. Many of them delay each page by so much. */
+const giveWayMs = 6_000;
 
 /** Tries the walls, the stricter first. Rejects with one sentence if there is no Chromium, or none that works here. */
-export async function openRenderer({ chromium, owner, warn }: RendererOptions): Promise<Renderer> {
+export async function openRenderer({
+  chromium,
+  owner,
+  warn,
+  giveWay = async () => {},
+}: RendererOptions): Promise<Renderer> {
   const program = findChromium(chromium);
   if (program === undefined)
     throw new Error(`There is no Chromium ${chromium ? `at ${chromium}` : 'on this machine'}.`);
@@ -43,6 +56,7 @@ export async function openRenderer({ chromium, owner, warn }: RendererOptions): 
   }
   return createRenderer(first.browser, first.kind, {
     start: () => start(groups, program, first.kind),
+    giveWay: () => giveWay(giveWayMs),
     close: groups.close,
   });
 }
@@ -60,9 +74,9 @@ function readied(browser: Chromium): Ready {
   return { browser, tab };
 }
 
-type Hands = { start(): Promise<Chromium>; close(): Promise<void> };
+type Hands = { start(): Promise<Chromium>; giveWay(): Promise<void>; close(): Promise<void> };
 
-function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands): Renderer {
+function createRenderer(first: Chromium, wall: WallKind, { start, giveWay, close }: Hands): Renderer {
   const inTurn = createTurns();
   /** For the next version. */
   const spare = createShelf<Promise<Ready>>(
@@ -85,9 +99,15 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
 
   function prepare(): void {
     if (closed || !spare.isEmpty()) return;
-    const next = start().then(readied);
+    const next = startLater().then(readied);
     next.catch(ignore);
     spare.put(next);
+  }
+
+  async function startLater(): Promise<Chromium> {
+    await giveWay();
+    if (closed) throw new Error('The browser is closed.');
+    return await start();
   }
 
   async function visit<T>(
@@ -127,7 +147,11 @@ function createRenderer(first: Chromium, wall: WallKind, { start, close }: Hands
   return {
     wall,
     product: first.product,
-    visit: (one, limits, act) => inTurn(one.version.account, limits.isAsked, () => visit(one, limits, act)),
+    visit: (one, limits, act) =>
+      inTurn(one.version.account, limits.isAsked, async () => {
+        await giveWay();
+        return await visit(one, limits, act);
+      }),
     async close() {
       closed = true;
       active?.close(new BrowserFault('The worker is shutting down.'));

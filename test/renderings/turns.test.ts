@@ -8,6 +8,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createSite } from '#test/output/fixture.ts';
+import { createPriority } from '#worker/priority.ts';
 import { createRenderingFixture, goodPage } from './fixture.ts';
 
 const fixture = await createRenderingFixture();
@@ -104,4 +105,22 @@ test('the account that used the browser least is next, asked pages before others
   await expect(inTurn('d', false, () => Promise.reject(new Error('not shown')))).rejects.toThrow('not shown');
   await show('e1', 1);
   expect(shown.at(-1)).toBe('e1');
+});
+
+test('a page waits while a build runs, but not for ever', async () => {
+  const priority = createPriority();
+  await priority.giveWay(60_000);
+  const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const builds = [one, other].map(({ promise }) => priority.first(() => promise));
+  const shown: string[] = [];
+  const page = priority.giveWay(60_000).then(() => shown.push('page'));
+  await priority.giveWay(1);
+  one.resolve();
+  await builds[0];
+  await priority.giveWay(1);
+  expect(shown).toEqual([]);
+  other.resolve();
+  await page;
+  await expect(priority.first(() => Promise.reject(new Error('not built')))).rejects.toThrow('not built');
+  await priority.giveWay(60_000);
 });
