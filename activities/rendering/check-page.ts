@@ -17,6 +17,9 @@ const largePictureTimes = 2.5;
 const cropsMax = 4;
 const cropMax = { width: 800, height: 600 };
 const cropMargin = 16;
+/** Names and words are the page's own, and may be megabytes. */
+const textMax = 300;
+const missingMax = 50;
 
 type Found = {
   kind: FindingKind | 'link';
@@ -58,7 +61,8 @@ export const failedPage = (where: Where, fault: BrowserFault): PageFinding =>
 function finding({ page, width }: Where, { kind, selector, text, more }: Found): PageFinding {
   const name = kind as FindingKind;
   const severity = findingKinds[name];
-  return { kind: name, severity, page, width, selector, text, advice: adviceFor(name, more), count: 1, picture: null };
+  const place = { page, width, selector: selector?.slice(0, textMax) ?? null, text: text.slice(0, textMax) };
+  return { kind: name, severity, ...place, advice: adviceFor(name, more), count: 1, picture: null };
 }
 
 const wholePage = (kind: FindingKind, text: string, more = {}): Found => ({
@@ -86,7 +90,9 @@ function ownFinding(version: ShownVersion, page: OpenPage, one: Found): Found[] 
 
 function fromRequests({ answered }: OpenPage, found: readonly Found[]): Found[] {
   const isTold = (url: string) => found.some(({ kind, text }) => kind === 'broken_picture' && url.startsWith(text));
-  const missing = answered.filter(({ url, status }) => status === 404 && !url.endsWith('/favicon.ico') && !isTold(url));
+  const missing = answered
+    .filter(({ url, status }) => status === 404 && !url.endsWith('/favicon.ico') && !isTold(url))
+    .slice(0, missingMax);
   const bytes = answered.reduce((sum, one) => sum + one.bytes, 0);
   const largest = answered.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
   const mib = (of: number) => `${(of / 1024 / 1024).toFixed(1)} MiB`;

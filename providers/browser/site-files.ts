@@ -1,4 +1,5 @@
 /** Answers every request of a page from the files of one version. What lies on another host is not there. */
+import pLimit from 'p-limit';
 import type { Fields, Pipe } from './pipe.ts';
 
 /** What the version has at a path of its origin. */
@@ -18,23 +19,36 @@ export type Answered = { url: string; status: number; bytes: number; type: strin
 
 const requestsMax = 2_000;
 const servedBytesMax = 128 * 1024 * 1024;
+/** So many files are in memory until the browser has taken them, however many the page asks for at once. */
+const filesAtOnce = 4;
+/** An edge takes no longer one. */
+const addressMax = 8_000;
 
 /** Begins to answer the requests of this session. Returns what was answered so far; `elsewhere`: on other hosts. */
 export function openRequests(pipe: Pipe, isOurs: (session: string | undefined) => boolean, version: SiteVersion) {
   const answered: Answered[] = [];
   const elsewhere = new Set<string>();
   const activity = { open: 0, lastAt: performance.now() };
+  const inMemory = pLimit(filesAtOnce);
   let [requests, served] = [0, 0];
 
   async function answer({ requestId, request }: Fields, session: string | undefined): Promise<void> {
-    const url = URL.parse(String(request.url));
+    const address = String(request.url);
+    const url = address.length > addressMax ? null : URL.parse(address);
     requests += 1;
     const refuse = (reason: string) => pipe.send('Fetch.failRequest', { requestId, errorReason: reason }, session);
-    if (!url || requests > requestsMax || served > servedBytesMax) return void (await refuse('BlockedByClient'));
+    if (!url || requests > requestsMax) return void (await refuse('BlockedByClient'));
     if (url.origin !== version.origin) {
       if (elsewhere.size < requestsMax) elsewhere.add(url.href.slice(0, 2_000));
       return void (await refuse('InternetDisconnected'));
     }
+    await inMemory(async () => {
+      if (served > servedBytesMax) await refuse('BlockedByClient');
+      else await send(url, { requestId, request }, session);
+    });
+  }
+
+  async function send(url: URL, { requestId, request }: Fields, session: string | undefined): Promise<void> {
     const file = request.method === 'GET' ? await version.read(url.pathname + url.search) : undefined;
     if (file && 'redirectTo' in file) {
       await fulfill(requestId, session, 308, { location: file.redirectTo }, Buffer.alloc(0));

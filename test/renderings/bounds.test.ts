@@ -1,0 +1,101 @@
+/** What a hostile page cannot make a worker hold or tell. No browser is needed. */
+import { expect, test } from 'vitest';
+import { checkPage } from '#activities/rendering/check-page.ts';
+import type { OpenPage } from '#providers/browser/page.ts';
+import type { Fields, Listener, Pipe } from '#providers/browser/pipe.ts';
+import { openRequests } from '#providers/browser/site-files.ts';
+import { until } from '#test/stack/until.ts';
+
+const origin = 'https://pottery.test';
+const version = { key: 'one', account: 'acct', origin };
+
+/** A pipe whose calls are answered when the test says so. */
+function openStage() {
+  const sent: { method: string; params: Fields; answer: () => void }[] = [];
+  let listen: Listener = () => {};
+  const pipe: Pipe = {
+    send: (method, params = {}) =>
+      new Promise((resolve) => {
+        sent.push({ method, params, answer: () => resolve({}) });
+      }),
+    on: (_event, listener) => {
+      listen = listener;
+    },
+    close: () => {},
+  };
+  let number = 0;
+  return {
+    pipe,
+    sent,
+    request(url: string) {
+      number += 1;
+      listen({ requestId: String(number), request: { url, method: 'GET' } }, 'page');
+    },
+  };
+}
+
+test('of forty files asked for at once, four are in memory', async () => {
+  const { pipe, sent, request } = openStage();
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return { type: 'text/plain', body: Buffer.from('x') };
+  };
+  const { answered } = openRequests(pipe, () => true, { ...version, read });
+  for (let n = 0; n < 40; n++) request(`${origin}/${n}`);
+  await until(
+    () => sent.length,
+    (length) => length === 4,
+  );
+  expect(reads).toBe(4);
+  for (let taken = 0; taken < 40; taken++) {
+    await until(
+      () => sent.length,
+      (length) => length > taken,
+    );
+    sent[taken]?.answer();
+    expect(reads).toBeLessThanOrEqual(taken + 4);
+  }
+  expect(answered).toHaveLength(40);
+});
+
+test('an address that no edge takes is refused, and not kept', async () => {
+  const { pipe, sent, request } = openStage();
+  const { answered, elsewhere } = openRequests(pipe, () => true, { ...version, read: async () => undefined });
+  for (const host of [origin, 'https://far.test']) request(`${host}/${'x'.repeat(2_000_000)}`);
+  await until(
+    () => sent.length,
+    (length) => length === 2,
+  );
+  expect(sent.map(({ method }) => method)).toEqual(['Fetch.failRequest', 'Fetch.failRequest']);
+  expect([answered.length, elsewhere.size]).toEqual([0, 0]);
+});
+
+test('a finding is short, however long the words and names of the page', async () => {
+  const long = 'x'.repeat(1_000_000);
+  const found = [
+    { kind: 'small_text', selector: `#${long}`, text: long, area: null, more: { size: 9 } },
+    { kind: 'link', selector: 'a', text: 'Away', area: null, more: { path: `/${long}` } },
+  ];
+  const missing = Array.from({ length: 2_000 }, (_, n) => ({
+    url: `${origin}/${n}-${'y'.repeat(7_000)}`,
+    status: 404,
+    bytes: 9,
+    type: 'text/plain',
+  }));
+  const answers = [found, []];
+  const page = {
+    answered: missing,
+    elsewhere: new Set<string>(),
+    errors: [],
+    wasStopped: false,
+    evaluate: async () => answers.shift(),
+    picture: async () => Buffer.alloc(0),
+    close: async () => {},
+  } satisfies OpenPage;
+  const shown = { ...version, read: async () => undefined, leadsSomewhere: () => false };
+  const findings = await checkPage(shown, page, { page: '/', width: 390 });
+  expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['small_text', 'broken_link', 'broken_file']));
+  expect(findings.length).toBeLessThan(100);
+  expect(JSON.stringify(findings).length).toBeLessThan(100_000);
+});
