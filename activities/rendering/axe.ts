@@ -33,7 +33,7 @@ const run = `axe.run(document, { resultTypes: ['violations'], iframes: false, ru
     const box = element?.getBoundingClientRect();
     const area = box ? { x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height } : null;
     const { contrastRatio: ratio, expectedContrastRatio: wanted } = any[0]?.data ?? {};
-    return { rule: id, selector, text: (element?.textContent || html).replaceAll(/\\s+/g, ' ').trim().slice(0, 120), area, more: { ratio, wanted } };
+    return { rule: id, selector: selector.slice(0, 300), text: (element?.textContent || html).replaceAll(/\\s+/g, ' ').trim().slice(0, 120), area, more: { ratio, wanted } };
   })))`;
 
 let script: string | undefined;

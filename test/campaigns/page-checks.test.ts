@@ -80,6 +80,22 @@ test('what lies on another host is not checked, and is never broken', async () =
   expect((await check(deployment, {})).findings).toEqual([]);
 });
 
+test('odd addresses end no check, and the fortieth link is looked up', async () => {
+  const name = (n: number) => (n === 39 ? 'gone' : `page-${n}`);
+  const links = Array.from({ length: 40 }, (_, n) => `<p><a href="/${name(n)}">Page ${n}</a></p>`);
+  const odd = '<p id="100%"><a href="#100%">All of it</a></p><img alt="Nowhere" src="http://" width="20" height="20">';
+  const pages = Array.from({ length: 39 }, (_, n) => [`${name(n)}.html`, goodPage(`Page ${n}`)]);
+  const { deployment } = await fixture.show({
+    ...Object.fromEntries(pages),
+    'index.html': goodPage(odd + links.join('')),
+  });
+  const { findings } = await check(deployment, { paths: ['/'] });
+  expect(findings.map(({ kind, text }: Found) => [kind, text])).toEqual([
+    ['broken_picture', 'http://'],
+    ['broken_link', 'Page 39 (/gone)'],
+  ]);
+});
+
 test('after a publish the pages that changed are checked, without a call', async () => {
   const files = { 'index.html': goodPage('Home'), 'about.html': goodPage('About'), 'new.html': goodPage('Old') };
   const { publish } = await fixture.show(files);
@@ -88,7 +104,10 @@ test('after a publish the pages that changed are checked, without a call', async
   const read = () =>
     fixture.deps
       .em()
-      .execute<Row[]>(`select asked, result from rendering where deployment_id = ? and status = 'done'`, [later]);
+      .execute<Row[]>(
+        `select asked, result from rendering where deployment_id = ? and kind = 'checks' and status = 'done'`,
+        [later],
+      );
   const [row] = await until(read, ({ length }) => length === 1, 200_000);
   expect([row?.asked, row?.result.pages]).toEqual([false, ['/new']]);
   expect(row?.result.findings).toMatchObject([{ kind: 'contrast', page: '/new' }]);

@@ -7,6 +7,10 @@ async function measure() {
   /** @typedef {{ kind: string, selector: string | null, text: string, area: Area | null, more: Record<string, unknown> }} Found */
 
   const ofKindMax = 12;
+  /** Links and pictures that the caller looks up; most are right. */
+  const lookedUpMax = 200;
+  const nameMax = 60;
+  const pathMax = 2_000;
   const elementsMax = 20_000;
   const textMax = 120;
   const root = document.documentElement;
@@ -28,7 +32,8 @@ async function measure() {
       at = at.parentElement
     ) {
       const name = at.localName;
-      if (at.id && /^[\w-]+$/.test(at.id)) {
+      if (name.length > nameMax) break;
+      if (at.id && at.id.length <= nameMax && /^[\w-]+$/.test(at.id)) {
         parts.unshift(`#${at.id}`);
         break;
       }
@@ -43,7 +48,8 @@ async function measure() {
 
   /** @param {string} kind @param {Element | null} element @param {string} text @param {Record<string, unknown>} more */
   const add = (kind, element, text, more = {}) => {
-    if (found.filter((one) => one.kind === kind).length >= ofKindMax) return;
+    const max = kind === 'link' || kind === 'large_picture' ? lookedUpMax : ofKindMax;
+    if (found.filter((one) => one.kind === kind).length >= max) return;
     found.push({
       kind,
       selector: element && selectorOf(element),
@@ -51,6 +57,15 @@ async function measure() {
       area: element && areaOf(element),
       more,
     });
+  };
+
+  /** @param {string} text */
+  const decoded = (text) => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
   };
 
   /** @param {Element} element */
@@ -104,7 +119,8 @@ async function measure() {
   for (const one of document.images) {
     const url = one.currentSrc || one.src;
     if (!url.startsWith('http') && !url.startsWith('data:')) continue;
-    const isHere = url.startsWith('data:') || new URL(url).origin === location.origin;
+    // An address that is none leads nowhere else.
+    const isHere = url.startsWith('data:') || !URL.canParse(url) || new URL(url).origin === location.origin;
     if (isHere && one.complete && one.naturalWidth === 0 && url !== location.href) add('broken_picture', one, url);
     else if (isHere && one.naturalWidth > 0 && isVisible(one))
       add('large_picture', one, url, {
@@ -114,14 +130,18 @@ async function measure() {
   }
 
   // Links within the site, for the caller to look up; and places on this page.
+  const paths = new Set();
   for (const one of document.querySelectorAll('a[href], area[href]')) {
     const written = one.getAttribute('href') ?? '';
     const url = URL.canParse(written, document.baseURI) ? new URL(written, document.baseURI) : null;
     if (!url || url.origin !== location.origin) continue;
     const isThisPage = url.pathname === location.pathname && url.search === location.search;
-    if (!isThisPage) add('link', one, short(one.textContent) || url.pathname, { path: url.pathname });
-    else if (url.hash.length > 1 && url.hash !== '#top' && !url.hash.startsWith('#:~:')) {
-      const name = decodeURIComponent(url.hash.slice(1));
+    if (!isThisPage) {
+      if (paths.has(url.pathname) || url.pathname.length > pathMax) continue;
+      paths.add(url.pathname);
+      add('link', one, short(one.textContent) || url.pathname, { path: url.pathname });
+    } else if (url.hash.length > 1 && url.hash !== '#top' && !url.hash.startsWith('#:~:')) {
+      const name = decoded(url.hash.slice(1));
       if (!document.getElementById(name) && document.getElementsByName(name).length === 0 && !/[/=!]/.test(name))
         add('broken_link', one, `${short(one.textContent)} (${url.hash})`, { target: url.hash });
     } else if (written === '#' && document.scripts.length === 0)
