@@ -171,6 +171,8 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
       const { cancellationSignal: signal } = Context.current();
       try {
         const outcome = await withHeartbeat(() => show(rendering, signal));
+        // The last page of one that is interrupted looks like a page that cannot be shown.
+        signal.throwIfAborted();
         if (outcome.pictures.length > 0) await store.flush();
         await finishRendering(em(), clock, rendering, outcome);
         return 'done';

@@ -1,8 +1,12 @@
 /** Whose page is drawn next: which renderings are started, and which of them the browser shows. No browser is needed. */
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, expect, test } from 'vitest';
+import { browserActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { failRendering, finishRendering, queueRendering, sweepRenderings } from '#db/renderings/transitions.ts';
+import { BrowserFault } from '#providers/browser/pipe.ts';
+import type { Renderer } from '#providers/browser/renderer.ts';
 import { createTurns } from '#providers/browser/turns.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { errors } from '#runtime/errors.ts';
@@ -49,6 +53,28 @@ test('a call that joins a queued check takes a place of those asked for', async 
   expect(joined.body).toMatchObject({ id: all[1], status: 'queued' });
   expect(await started(all)).toEqual(all);
   expect((await caller.call('GET', '/v1/account')).body.limits.screenshots_per_hour.used).toBe(0);
+});
+
+test('an interrupted check stays unfinished, and blames no page', async () => {
+  const { caller, queue } = await waitingRenderings();
+  const id = await queue('check', { paths: ['/'] });
+  const activity = new MockActivityEnvironment();
+  let visits = 0;
+  const renderer: Renderer = {
+    wall: 'outer',
+    product: 'none',
+    async visit() {
+      visits += 1;
+      if (visits < 2) return [] as never;
+      activity.cancel('WORKER_SHUTDOWN');
+      throw new BrowserFault('The work was cancelled.');
+    },
+    close: async () => {},
+  };
+  const { drawPages } = browserActivities({ ...fixture.deps, renderer });
+  await expect(activity.run(drawPages, id)).rejects.toThrow();
+  expect(visits).toBe(2);
+  expect((await caller.call('GET', `/v1/checks/${id}`, soon)).body).toMatchObject({ status: 'running', findings: [] });
 });
 
 const shotOf = (width: number): Work => ({
