@@ -118,7 +118,10 @@ function createStatements(sqlite: DatabaseSync) {
       const found = rowOf.get(id);
       return found && JSON.parse(found.row as string);
     },
-    has: (site: SiteRow) => rowOf.get(site.id)?.row === JSON.stringify(site),
+    /** With all its hosts: an older row of the site that had one before may have taken it back. */
+    has: (site: SiteRow) =>
+      rowOf.get(site.id)?.row === JSON.stringify(site) &&
+      hostsOf(site).every(([kind, name]) => siteAt.get(kind, name)?.site_id === site.id),
     idsAfter: (id: string) => idsAfter.all(id).map((row) => row.id as string),
     put(site: SiteRow): void {
       removeHosts.run(site.id);

@@ -90,6 +90,18 @@ test.each([[['old', 'new']], [['new', 'old']]])(
   },
 );
 
+test('a moved domain stays its new site’s after an older row', async () => {
+  const file = newFile();
+  const before = site('old', 'old', { domains: [domain('moves.test')] });
+  const table = await tableOf(file, before, site('new'));
+  const moved = [site('old'), site('new', 'new', { domains: [domain('moves.test')] })];
+  table.apply({ mark: '11', server, sites: moved, gone: [] }, '10');
+  // A part of all sites that was read before the domain moved.
+  table.apply({ mark: '10', server, sites: [before], gone: [] });
+  table.apply({ mark: '11', server, sites: moved, gone: [] }, '10');
+  for (const one of [table, open(file)]) expect(one.byDomain('moves.test')?.site.id).toBe('new');
+});
+
 test('names that two sites exchange lead to their new sites', async () => {
   const file = newFile();
   const table = await tableOf(file, site('site_1', 'left'), site('site_2', 'right'));
