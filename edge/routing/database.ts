@@ -44,6 +44,8 @@ export type SiteChanges = {
   sites: SiteRow[];
   /** Ids of sites that were deleted for good. */
   gone: string[];
+  /** There are more than one answer has: only all sites tell. */
+  isPartial?: true;
 };
 
 /** A sketch's host: one direction, or the overview at position 0. */
@@ -111,12 +113,14 @@ const sketchSql = `
   where host.label = any($1)`;
 
 const queryTimeoutMs = 2_000;
+/** So many are answered within that time. More change while an edge is away for long, or when all sites do at once. */
+const changesAtOnce = 5_000;
 /** Of the first part of all sites. */
 const allSitesTimeoutMs = 30_000;
 const partOfAll = 1_000;
 const partsBetweenChanges = 10;
 
-export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
+export function openEdgeDatabase(databaseUrl: string, changesMax = changesAtOnce): EdgeDatabase {
   // One connection each, so that visitors' misses never delay pointer changes.
   const forSites = openPool(databaseUrl);
   const forAssets = openPool(databaseUrl);
@@ -128,8 +132,10 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   }
 
   async function askChanges(client: pg.Pool | pg.PoolClient, mark: string): Promise<SiteChanges> {
-    const rows = await askSites(client, sitesSql('site.changed_xid >= $1::xid8'), [mark]);
-    return changesOf(rows, rows[0] as Position);
+    const sql = `${sitesSql('site.changed_xid >= $1::xid8')} limit ${changesMax + 1}`;
+    const rows = await askSites(client, sql, [mark]);
+    const changes = changesOf(rows, rows[0] as Position);
+    return rows.length > changesMax ? { ...changes, isPartial: true } : changes;
   }
 
   /** A cursor, since one answer with a million sites would need gigabytes. */

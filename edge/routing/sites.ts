@@ -27,7 +27,7 @@ export function openSites({ database, notifications, log, file }: Parts): Sites 
     // Marks only grow, unless the database was restored, or a standby took over that lost the last transactions. Its own may have passed
     // the mark since, so everything is read again.
     const isOther = changes.server !== position.server || BigInt(changes.mark) < BigInt(position.mark);
-    if (isOther) await readAll();
+    if (isOther || changes.isPartial) await readAll();
     else table.apply(changes, position.mark);
   }
 

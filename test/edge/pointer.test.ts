@@ -138,6 +138,17 @@ test('after a failover to another server, everything is read again', async () =>
   await shows(port, 'lost', 'after');
 });
 
+test('more changes than one answer has are read with all sites', async () => {
+  const names = ['many', 'more', 'most'];
+  const sites = await Promise.all(names.map((name) => fixture.publish(name, { 'index.html': 'before' })));
+  const narrow = openEdgeDatabase(fixture.database.url, 1);
+  const { port } = await fixture.openEdge({ notifications: deaf, through: () => narrow });
+  for (const name of names) await shows(port, name, 'before');
+  expect(await narrow.sitesChangedSince('3')).toMatchObject({ isPartial: true });
+  for (const { siteId } of sites) await publishAgain(siteId, { 'index.html': 'after' });
+  for (const name of names) await shows(port, name, 'after');
+});
+
 test('an edge notices a restart of the server', async () => {
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
