@@ -39,7 +39,7 @@ export type PreviewRow = { label: string; slot: number; manifestSha256: string; 
 export type SiteChanges = {
   /** Position for the next query. */
   mark: string;
-  /** Identifies the start of the database server: a mark is only valid for the same one. */
+  /** Identifies the database and the start of its server: a mark is only valid for the same ones. */
   server: string;
   sites: SiteRow[];
   /** Ids of sites that were deleted for good. */
@@ -77,7 +77,9 @@ export type EdgeDatabase = {
 // Transactions commit in another order than their numbers. Any row that was not visible to the last query was written by a transaction
 // not older than the oldest one running then: that one is the mark.
 const sitesSql = (condition: string) => `
-  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.purged_at is not null as gone, site.name,
+  select mark.xid::text as mark,
+    concat_ws(' ', extract(epoch from pg_postmaster_start_time()), (select oid from pg_database where datname = current_database())) as server,
+    site.id, site.purged_at is not null as gone, site.name,
     case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,

@@ -149,14 +149,16 @@ test('more changes than one answer has are read with all sites', async () => {
   for (const name of names) await shows(port, name, 'after');
 });
 
-test('an edge notices a restart of the server', async () => {
+test('an edge notices a restart of the server, and another database', async () => {
   const database = openEdgeDatabase(fixture.database.url);
   onTestFinished(() => database.close());
   const parts: SiteChanges[] = [];
   for await (const part of database.allSites()) parts.push(part);
-  const { rows } = await fixture.db.query('select extract(epoch from pg_postmaster_start_time())::text as started');
+  const { rows } = await fixture.db.query(
+    'select extract(epoch from pg_postmaster_start_time())::text as started, oid from pg_database where datname = current_database()',
+  );
   const { mark, server } = parts[0] as SiteChanges;
-  expect(server).toBe(rows[0].started);
+  expect(server).toBe(`${rows[0].started} ${rows[0].oid}`);
   expect((await database.sitesChangedSince(mark)).server).toBe(server);
 });
 
