@@ -38,7 +38,8 @@ export async function openVersion(
   }
 
   return {
-    key: manifestSha256,
+    // Another site may have the same files.
+    key: `${origin} ${manifestSha256}`,
     account,
     origin,
     async read(sent) {

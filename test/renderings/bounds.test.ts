@@ -1,9 +1,11 @@
 /** What a hostile page cannot make a worker hold or tell. No browser is needed. */
 import { expect, test } from 'vitest';
 import { checkPage } from '#activities/rendering/check-page.ts';
+import { openVersion } from '#activities/rendering/site-version.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
 import type { Fields, Listener, Pipe } from '#providers/browser/pipe.ts';
 import { openRequests } from '#providers/browser/site-files.ts';
+import { renderManifest } from '#providers/manifest.ts';
 import { until } from '#test/stack/until.ts';
 
 const origin = 'https://pottery.test';
@@ -98,4 +100,12 @@ test('a finding is short, however long the words and names of the page', async (
   expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['small_text', 'broken_link', 'broken_file']));
   expect(findings.length).toBeLessThan(100);
   expect(JSON.stringify(findings).length).toBeLessThan(100_000);
+});
+
+test('two sites with the same files have two browsers', async () => {
+  const manifest = renderManifest([{ path: 'index.html', sha256: 'a'.repeat(64), bytes: 1 }]);
+  const store = { readAll: async () => manifest };
+  const open = (siteUrl: string) => openVersion(store, 'acct', { manifestSha256: 'b'.repeat(64), siteUrl }, []);
+  const [one, same, other] = [await open(`${origin}/`), await open(`${origin}/`), await open('https://mill.test/')];
+  expect([same?.key === one?.key, other?.key === one?.key]).toEqual([true, false]);
 });
