@@ -1,4 +1,5 @@
 /** Screenshots, checks and comparisons: asked for once for each form of a version, within the owner's limit of an hour. */
+import type { Readable } from 'node:stream';
 import { type Actor, loadDeployment, requireAccessible } from '#api/access.ts';
 import { loadSketch } from '#api/sketches/rules.ts';
 import { lockAccount } from '#db/accounts/lock.ts';
@@ -157,7 +158,7 @@ export async function readCard(
   em: EntityManager,
   deps: Deps,
   version: { site: string; deployment: string },
-): Promise<Buffer> {
+): Promise<Picture> {
   const card = await em.findOne(Rendering, { ...version, kind: 'card', status: 'done' });
   return await readPicture(em, deps, { rendering: card?.id ?? '', position: 0 });
 }
@@ -181,18 +182,23 @@ export async function loadComparison(em: EntityManager, actor: Actor, id: string
   return await requireAccessible(em, actor, found, { what: 'comparison', list: 'deployment.list' });
 }
 
-/** The bytes of a picture. Throws `not_found`. */
+/** `bytes`: its length. */
+export type Picture = { content: Readable; bytes: number };
+
+/** A picture: up to 36 MB, which a slow client does not keep in memory. Throws `not_found`. */
 export async function readPicture(
   em: EntityManager,
   { store }: Deps,
   { rendering, position }: { rendering: string; position: number },
-): Promise<Buffer> {
+): Promise<Picture> {
   const picture = await em.findOne(RenderingPicture, { rendering, position });
   if (!picture) {
     const again = call(isId('cmp', rendering) ? 'comparison.read' : 'check.read', { id: rendering });
     throw errors.not_found('There is no picture with this number.', { nextAction: `Call ${again}.` });
   }
-  const bytes = await store.readAll(picture.sha256);
-  if (!bytes) throw errors.storage_error('This picture cannot be read at the moment.');
-  return bytes;
+  const { sha256 } = picture;
+  const bytes = (await store.sizes([sha256])).get(sha256);
+  const content = bytes === undefined ? undefined : await store.read(sha256);
+  if (!content || bytes === undefined) throw errors.storage_error('This picture cannot be read at the moment.');
+  return { content, bytes };
 }

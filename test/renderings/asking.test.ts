@@ -1,5 +1,5 @@
 /** What calls for screenshots and checks refuse, and what they answer while nothing is drawn yet. No browser is needed. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { pagesToCompare } from '#activities/rendering/pages.ts';
 import { renderingActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -10,6 +10,7 @@ import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createFixture as createApiFixture } from '#test/api/fixture.ts';
 import { createSite } from '#test/output/fixture.ts';
+import { draw } from './drawn.ts';
 import { createRenderingFixture, errorOf, goodPage } from './fixture.ts';
 
 const fixture = await createRenderingFixture({ limits: { screenshots_per_hour: 3 } });
@@ -121,6 +122,23 @@ test('a page that cannot be shown fails, and further findings are a call away', 
     'page_not_shown',
     undefined,
   ]);
+});
+
+test('a picture is sent while it is read', async () => {
+  const { deps, url } = fixture;
+  const site = await fixture.show({ 'index.html': goodPage('Hello') });
+  const bytes = Buffer.alloc(1024 * 1024, 'picture');
+  const { sha256 } = await deps.store.put(bytes);
+  const shown = await deps.em().findOneOrFail(Deployment, { id: site.deployment });
+  const screenshot = { path: '/', width: 390, height: 844, scheme: 'light', format: 'webp' } as const;
+  await draw(deps, shown, { screenshot }, { pictures: [sha256], result: null });
+  const readAll = vi.spyOn(deps.store, 'readAll');
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const answer = await fetch(`${url}/v1/deployments/${site.deployment}/screenshot`, { headers });
+  expect(answer.headers.get('content-length')).toBe(String(bytes.length));
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  expect(readAll.mock.calls.flat()).not.toContain(sha256);
+  readAll.mockRestore();
 });
 
 test('a version is compared with another of its site, by default the live one', async () => {
