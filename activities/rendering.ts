@@ -11,6 +11,7 @@ import { diffManifests, type ManifestFile, parseManifest } from '#providers/mani
 import type { RedirectRule } from '#providers/redirects.ts';
 import { checkedWidths, type Finding, findingsMax, oneForEachCause, worstFirst } from '#rules/findings.ts';
 import { type Compared, type ComparedPage, type Look, lookOf, type Screenshot, usualHeight } from '#rules/looks.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -24,6 +25,8 @@ import { showAll } from './rendering/whole-page.ts';
 
 const screenshotMs = 40_000;
 const pageMs = 60_000;
+/** After this time no further page is begun: the activity has ten minutes, with all waits for its turn. */
+const workMs = 8 * minuteMs;
 const picturesMax = 40;
 
 type Version = NonNullable<Rendering['deployment']>;
@@ -58,7 +61,11 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
   ): Promise<Outcome> {
     const { pages, left } = await pagesToCheck(deployment, asked);
     const found: PageFinding[] = [];
+    const checked: string[] = [];
+    const end = performance.now() + workMs;
     for (const page of pages) {
+      if (performance.now() > end) break;
+      checked.push(page);
       for (const width of checkedWidths) {
         const look: Look = { width, height: usualHeight(width), scheme: 'light' };
         const act = async (open: OpenPage) => {
@@ -73,7 +80,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
         );
       }
     }
-    return await withCrops(found, pages, left);
+    return await withCrops(found, checked, left + pages.length - checked.length);
   }
 
   /** The pages that were asked for, else those that changed since the version before. */
@@ -120,7 +127,7 @@ export function browserActivities({ clock, em, store, renderer }: BrowserDeps) {
     const [before, after] = [await shownVersion(earlier), await shownVersion(later)];
     const files = [await filesOf(earlier.manifestSha256), await filesOf(later.manifestSha256)] as const;
     const { both, added, removed, left } = pagesToCompare(...files, paths);
-    const limits = { key: id, timeoutMs: pageMs, ...request };
+    const limits = { key: id, end: performance.now() + workMs, timeoutMs: pageMs, ...request };
     const found = await comparePages(renderer, { before, after }, both, limits);
     const pictures: string[] = [];
     const pages: ComparedPage[] = [];

@@ -19,21 +19,25 @@ type Difference = { regions: Region[]; picture: { base64: string; width: number;
 /** Of one page in one window; undefined if it was not to be drawn. */
 type Drawn = Map<string, Buffer | undefined>;
 
-/** What differs, in the order of the pages. `key` is different for each comparison: its pictures share a browser with no other. */
+/**
+ * What differs, in the order of the pages. `key` is different for each comparison: its pictures share a browser with no
+ * other. After `end`, of `performance.now()`, nothing more is drawn.
+ */
 export async function comparePages(
   renderer: Renderer,
   { before, after }: Versions,
   pages: readonly string[],
-  { key, ...limits }: VisitLimits & { key: string },
+  { key, end, ...limits }: VisitLimits & { key: string; end: number },
 ): Promise<DifferentPage[]> {
   let bytes = 0;
+  const isLate = () => performance.now() > end;
   const old = await drawAll(before, new Map());
   const now = await drawAll(after, old);
   const different: DifferentPage[] = [];
   for (const page of pages) {
     for (const width of checkedWidths) {
       const [a, b] = [old.get(`${width} ${page}`), now.get(`${width} ${page}`)];
-      if (!a || !b) different.push({ ...notShown(page, width) });
+      if (!a || !b || (isLate() && !a.equals(b))) different.push(notShown(page, width));
       else if (!a.equals(b)) different.push(await compared(page, width, { a, b }));
     }
   }
@@ -46,7 +50,7 @@ export async function comparePages(
       for (const width of checkedWidths) {
         const name = `${width} ${page}`;
         const known = earlier.get(name);
-        const picture = bytes > bytesMax ? undefined : await draw(version, page, width);
+        const picture = bytes > bytesMax || isLate() ? undefined : await draw(version, page, width);
         const isSame = picture !== undefined && known?.equals(picture) === true;
         if (!isSame) bytes += picture?.length ?? 0;
         drawn.set(name, isSame ? known : picture);

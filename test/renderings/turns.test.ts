@@ -1,6 +1,6 @@
 /** Whose page is drawn next: which renderings are started, and which of them the browser shows. No browser is needed. */
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { browserActivities } from '#activities/rendering.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
@@ -8,6 +8,7 @@ import { failRendering, finishRendering, queueRendering, sweepRenderings } from 
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import type { Renderer } from '#providers/browser/renderer.ts';
 import { createTurns } from '#providers/browser/turns.ts';
+import { minuteMs } from '#rules/time.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -75,6 +76,28 @@ test('an interrupted check stays unfinished, and blames no page', async () => {
   await expect(activity.run(drawPages, id)).rejects.toThrow();
   expect(visits).toBe(2);
   expect((await caller.call('GET', `/v1/checks/${id}`, soon)).body).toMatchObject({ status: 'running', findings: [] });
+});
+
+test('a check of slow pages ends in time, and counts those that it left', async () => {
+  const { caller, queue } = await waitingRenderings();
+  const id = await queue('check', { paths: ['/', '/about'] });
+  let late = 0;
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + late);
+  const renderer: Renderer = {
+    wall: 'outer',
+    product: 'none',
+    async visit() {
+      late += 5 * minuteMs;
+      return [] as never;
+    },
+    close: async () => {},
+  };
+  const { drawPages } = browserActivities({ ...fixture.deps, renderer });
+  expect(await new MockActivityEnvironment().run(drawPages, id)).toBe('done');
+  clock.mockRestore();
+  const { body } = await caller.call('GET', `/v1/checks/${id}`, soon);
+  expect(body).toMatchObject({ status: 'done', pages: ['/'], pages_left: 1 });
 });
 
 const shotOf = (width: number): Work => ({
