@@ -120,7 +120,7 @@ export function createEdge(parts: EdgeParts): Edge {
       const movedTo = site ? undefined : sites.byFormerName(name, parts.clock.now().getTime());
       return { name, site, movedTo, attached: undefined };
     }
-    const attached = sites.byDomain(host);
+    const attached = host === baseDomain ? undefined : sites.byDomain(host);
     return { name, site: attached?.site, movedTo: undefined, attached };
   }
 
@@ -178,7 +178,14 @@ export function createEdge(parts: EdgeParts): Edge {
       return address && readTarget(address.target) && hostRedirects.redirectFor(address, isSecure, placeOf(address));
     },
     misdirected,
-    serves: (host) => sites.byDomain(host) !== undefined,
+    serves(host) {
+      try {
+        return sites.byDomain(host) !== undefined;
+      } catch {
+        // While the table is read again, any host may be one.
+        return true;
+      }
+    },
     fail,
     ready: sites.ready,
     close: sites.close,

@@ -25,7 +25,7 @@ export type SiteTable = {
   apply(changes: SiteChanges, since?: string): void;
   /** All sites were read: moves the position, and removes sites that were not among them. */
   finish(position: Position, isKnown: (id: string) => boolean): Promise<void>;
-  /** Begins an empty table if the file cannot be read. */
+  /** Begins an empty table if the file cannot be read. Until `finish`, a look-up of what it lacks throws. */
   repair(): void;
   close(): void;
 };
@@ -36,6 +36,8 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
   let disk = openSitesFile(file, log);
   let isBroken = false;
   let isSaving = true;
+  /** After a repair, until all sites are read again, a host that is not found may yet be one. */
+  let isWhole = true;
   let seen = disk.version();
   const rows = new LRUCache<string, SiteRow>({ max: cachedMax });
   const idsOf = Object.fromEntries(
@@ -54,6 +56,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
     const row = id === undefined ? undefined : rowOf(id);
     const found = row && match(row, name);
     if (found) idsOf[kind].set(name, row.id);
+    else if (!isWhole) throw new Error('all sites are being read again');
     return found;
   }
 
@@ -134,6 +137,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
         await new Promise(setImmediate);
       }
       write(() => disk.move(position), undefined);
+      isWhole = true;
       if (isSaving) disk.emptyLog();
     },
     repair() {
@@ -144,6 +148,7 @@ export function openSiteTable(file: string, log: Logger): SiteTable {
       disk = openSitesFile(file, log);
       seen = disk.version();
       isBroken = false;
+      isWhole = false;
       rows.clear();
     },
     close: () => disk.close(),

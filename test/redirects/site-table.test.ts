@@ -197,6 +197,21 @@ describe('a disk', () => {
     expect(logged).toEqual(['the table of sites cannot be read, and is made again']);
   });
 
+  test('whose table is made again lacks no site without saying so', async () => {
+    const file = newFile();
+    const table = await tableOf(file, site('a'), site('b'));
+    const hostile = new DatabaseSync(file);
+    hostile.exec(`update site set row = 'x'`);
+    hostile.close();
+    expect(() => table.byName('a')).toThrow();
+    table.repair();
+    table.apply({ mark: '10', server, sites: [site('b')], gone: [] });
+    expect(table.byName('b')?.id).toBe('b');
+    expect(() => table.byName('a')).toThrow('read again');
+    await table.finish({ mark: '10', server }, (id) => id === 'b');
+    expect(table.byName('a')).toBeUndefined();
+  });
+
   test('without a place for the file is replaced by memory', async () => {
     const file = newFile();
     const folder = join(file, '../..');
