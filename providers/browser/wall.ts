@@ -3,7 +3,7 @@
  * filter, and with a folder of its own in memory. Inside it Chromium encloses its renderers once more, where this machine
  * allows nested namespaces (docs/decisions/platform/055-chromium-behind-two-walls.md).
  */
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
@@ -85,7 +85,7 @@ const switches = [
 ];
 
 /** Files of the system that Chromium reads: programs, libraries and fonts. */
-const shown = ['/usr', '/lib', '/lib64', '/bin', '/opt', '/etc/fonts', '/etc/ld.so.cache', '/etc/alternatives'];
+const shown = ['/usr', '/lib', '/lib64', '/bin', '/etc/fonts', '/etc/ld.so.cache', '/etc/alternatives'];
 
 type WallOptions = { groups?: readonly string[]; hasFilter?: boolean };
 
@@ -100,7 +100,7 @@ export function wallCommand(
     ...['/bin/sh', '-c', join, 'enter', groups.join(' ')],
     ...['nice', '-n', '5', 'prlimit', '--core=0', '--nofile=4096'],
     ...dropUser(),
-    ...namespaces(kind, hasFilter),
+    ...namespaces(kind, hasFilter, ownFolders(program)),
     ...[program, ...switches, ...(kind === 'outer' ? ['--no-sandbox'] : [])],
   ];
 }
@@ -113,13 +113,19 @@ const environment = {
   DBUS_SESSION_BUS_ADDRESS: 'disabled:',
 };
 
-function namespaces(kind: WallKind, hasFilter: boolean): string[] {
+/** Of `/opt` only what the program is in: this service and its data may be there too. */
+function ownFolders(program: string): string[] {
+  const paths = [program, realpathSync(program)].filter((path) => path.startsWith('/opt/'));
+  return [...new Set(paths.map((path) => path.split('/', 3).join('/')))];
+}
+
+function namespaces(kind: WallKind, hasFilter: boolean, folders: readonly string[]): string[] {
   return [
     ...['bwrap', '--unshare-all', '--unshare-user', ...(kind === 'outer' ? ['--disable-userns'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'browser', '--clearenv'],
     ...(hasFilter ? ['--seccomp', '5'] : []),
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...shown, ...folders].flatMap((path) => ['--ro-bind-try', path, path]),
     ...[
       '--proc',
       '/proc',

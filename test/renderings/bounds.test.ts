@@ -5,6 +5,7 @@ import { openVersion } from '#activities/rendering/site-version.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
 import type { Fields, Listener, Pipe } from '#providers/browser/pipe.ts';
 import { openRequests } from '#providers/browser/site-files.ts';
+import { wallCommand } from '#providers/browser/wall.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { until } from '#test/stack/until.ts';
 
@@ -108,4 +109,10 @@ test('two sites with the same files have two browsers', async () => {
   const open = (siteUrl: string) => openVersion(store, 'acct', { manifestSha256: 'b'.repeat(64), siteUrl }, []);
   const [one, same, other] = [await open(`${origin}/`), await open(`${origin}/`), await open('https://mill.test/')];
   expect([same?.key === one?.key, other?.key === one?.key]).toEqual([true, false]);
+});
+
+test('Chromium is shown nothing of other programs in /opt', () => {
+  const command = wallCommand('outer', '/bin/sh');
+  expect(command).toContain('/usr');
+  expect(command.filter((part) => part.startsWith('/opt'))).toEqual([]);
 });
