@@ -60,6 +60,7 @@ export type Visit = { version: SiteVersion; path: string; look: Look };
 /** Shows the page in the tab, and waits until it has loaded, or for as long as it may take. */
 export async function openPage(pipe: Pipe, tab: Tab, { version, path, look }: Visit): Promise<OpenPage> {
   const { browserContextId, sessionId } = tab;
+  pipe.nextPage();
   const sessions = new Set<string | undefined>([sessionId]);
   const errors: string[] = [];
   const { answered, elsewhere, quietMs } = openRequests(pipe, (session) => sessions.has(session), version);

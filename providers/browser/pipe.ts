@@ -1,6 +1,6 @@
 /**
  * Chromium's DevTools protocol over its pipe: JSON messages that end with a zero byte. What a page makes Chromium send is
- * hostile, so a message and all of them together have limits; beyond them the browser is ended.
+ * hostile, so a message and all of a page together have limits; beyond them the browser is ended.
  */
 import type { Readable, Writable } from 'node:stream';
 
@@ -13,12 +13,15 @@ export type Pipe = {
   send(method: string, params?: Fields, session?: string, timeoutMs?: number): Promise<Fields>;
   /** Calls the listener at each event of this name. */
   on(event: string, listener: Listener): void;
+  /** Another page begins, which may make the browser send as much as the one before. */
+  nextPage(): void;
   /** Rejects all calls, and ignores what follows. */
   close(reason: Error): void;
 };
 
 const messageBytesMax = 48 * 1024 * 1024;
-const allBytesMax = 512 * 1024 * 1024;
+/** Of one page. */
+const pageBytesMax = 512 * 1024 * 1024;
 const answerMs = 15_000;
 
 /** A page that does not answer, or a browser that has ended. */
@@ -31,7 +34,12 @@ export function undefinedIfFault(error: unknown): undefined {
 }
 
 /** `onFault` is called once if the other side sends too much or ends. */
-export function openPipe(input: Writable, output: Readable, onFault: (fault: Error) => void): Pipe {
+export function openPipe(
+  input: Writable,
+  output: Readable,
+  onFault: (fault: Error) => void,
+  bytesMax = pageBytesMax,
+): Pipe {
   const waiting = new Map<number, { resolve: (result: Fields) => void; reject: (error: Error) => void }>();
   const listeners = new Map<string, Listener[]>();
   let chunks: Buffer[] = [];
@@ -72,7 +80,7 @@ export function openPipe(input: Writable, output: Readable, onFault: (fault: Err
     }
     chunks.push(chunk.subarray(start));
     size += chunk.length - start;
-    if (size > messageBytesMax || total > allBytesMax)
+    if (size > messageBytesMax || total > bytesMax)
       close(new BrowserFault('The page made the browser send too much.'));
   });
   for (const stream of [input, output]) {
@@ -96,6 +104,9 @@ export function openPipe(input: Writable, output: Readable, onFault: (fault: Err
     },
     on(event, listener) {
       listeners.set(event, [...(listeners.get(event) ?? []), listener]);
+    },
+    nextPage() {
+      total = 0;
     },
     close,
   };

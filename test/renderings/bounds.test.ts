@@ -1,9 +1,10 @@
 /** What a hostile page cannot make a worker hold or tell. No browser is needed. */
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { checkPage } from '#activities/rendering/check-page.ts';
 import { openVersion } from '#activities/rendering/site-version.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
-import type { Fields, Listener, Pipe } from '#providers/browser/pipe.ts';
+import { type Fields, type Listener, openPipe, type Pipe } from '#providers/browser/pipe.ts';
 import { openRequests } from '#providers/browser/site-files.ts';
 import { wallCommand } from '#providers/browser/wall.ts';
 import { renderManifest } from '#providers/manifest.ts';
@@ -24,6 +25,7 @@ function openStage() {
     on: (_event, listener) => {
       listen = listener;
     },
+    nextPage: () => {},
     close: () => {},
   };
   let number = 0;
@@ -115,4 +117,29 @@ test('Chromium is shown nothing of other programs in /opt', () => {
   const command = wallCommand('outer', '/bin/sh');
   expect(command).toContain('/usr');
   expect(command.filter((part) => part.startsWith('/opt'))).toEqual([]);
+});
+
+test('each page may make the browser send as much as the one before', async () => {
+  const output = new PassThrough();
+  const faults: string[] = [];
+  const heard: number[] = [];
+  const pipe = openPipe(new PassThrough(), output, ({ message }) => faults.push(message), 1_000);
+  pipe.on('Page.told', ({ number }) => heard.push(number));
+  const tell = async (number: number) => {
+    output.write(`${JSON.stringify({ method: 'Page.told', params: { number, words: 'x'.repeat(600) } })}\0`);
+    await until(
+      () => heard.includes(number) || faults.length > 0,
+      (isTold) => isTold,
+    );
+  };
+  await tell(1);
+  pipe.nextPage();
+  await tell(2);
+  expect([heard, faults]).toEqual([[1, 2], []]);
+  await tell(3);
+  await until(
+    () => faults,
+    ({ length }) => length > 0,
+  );
+  expect(faults).toEqual(['The page made the browser send too much.']);
 });
