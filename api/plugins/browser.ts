@@ -118,7 +118,9 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
 /** Of the signed-in account too: a page that one person left open cannot act for the next one. */
 function formToken(secret: string, browser: string, { session }: Pick<FastifyRequest, 'session'>): string {
   const key = deriveKey(secret, 'form token');
-  return createHmac('sha256', key).update(`${browser} ${session?.account.id ?? ''}`).digest('base64url');
+  return createHmac('sha256', key)
+    .update(`${browser} ${session?.account.id ?? ''}`)
+    .digest('base64url');
 }
 
 /** A page that says what went wrong, with the error's status. */

@@ -80,8 +80,7 @@ export function openPipe(
     }
     chunks.push(chunk.subarray(start));
     size += chunk.length - start;
-    if (size > messageBytesMax || total > bytesMax)
-      close(new BrowserFault('The page made the browser send too much.'));
+    if (size > messageBytesMax || total > bytesMax) close(new BrowserFault('The page made the browser send too much.'));
   });
   for (const stream of [input, output]) {
     stream.on('error', () => close(new BrowserFault('The browser has ended.')));

@@ -5,6 +5,7 @@ import { issueToken } from '#api/tokens/rules.ts';
 import { Token } from '#db/auth/token.ts';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import { Site } from '#db/sites/site.ts';
+import type { Repositories } from '#providers/repositories.ts';
 import { newId } from '#runtime/ids.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
 import { type Caller, callWith, createFixture, errorOf, freeName } from './fixture.ts';
@@ -122,21 +123,17 @@ test('after a process died having created the resource, the next call returns it
 });
 
 test('the source of a site names it also where its creation was resumed', async () => {
-  const { repositories } = fixture.deps;
+  const repositories = fixture.deps.repositories as Repositories;
   const written: string[] = [];
-  const dying = {
-    ...fixture.deps,
-    repositories: repositories && {
-      ...repositories,
-      create: async (...given: Parameters<typeof repositories.create>) => {
-        await repositories.create(...given);
-        written.push(String(given[1]?.source.get('src/site.json')));
-        throw new Error('as if the process were killed');
-      },
-    },
+  const createAndDie: Repositories['create'] = async (siteId, initial, ...others) => {
+    await repositories.create(siteId, initial, ...others);
+    written.push(String(initial?.source.get('src/site.json')));
+    throw new Error('as if the process were killed');
   };
+  const dying = { ...fixture.deps, repositories: { ...repositories, create: createAndDie } };
   const input = { id: newId('site'), name: freeName(), title: 'A', template: 'business' };
-  const create = (deps: typeof dying) => createSiteRule(fixture.deps.em(), deps, actorOf(owner.accountId, ''), input);
+  const create = (deps: typeof fixture.deps) =>
+    createSiteRule(fixture.deps.em(), deps, actorOf(owner.accountId, ''), input);
   await expect(create(dying)).rejects.toThrow('as if the process');
   const { publicId } = await create(fixture.deps);
   expect(written).toEqual([expect.stringContaining(`"${publicId}"`)]);

@@ -33,7 +33,8 @@ const readable = {
     'started_at status superseded_by_id ticket total_bytes turn_at upload_ends_at warnings',
   outbox: 'attempts id',
   plan_grant: 'account_id ended_at ends_at plan',
-  rendering: 'asked awaited created_at deployment_id error finished_at form id kind result site_id sketch_id status work',
+  rendering:
+    'asked awaited created_at deployment_id error finished_at form id kind result site_id sketch_id status work',
   preview: 'deployment_id expires_at id latest_id removed_at site_id slot',
   sketch: 'account_id id status',
   sketch_host: 'position sha256 sketch_id',

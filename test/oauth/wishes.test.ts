@@ -186,7 +186,7 @@ test('the page cannot be framed, and its form works only for its reader', async 
   expect(asked.url).toBe('/signin?for=client');
 });
 
-test('a consent page left open gives no access to who signs in next', async () => {
+test('a consent page of one account cannot be answered by another', async () => {
   const { browser } = await fixture.newSignedIn();
   const { email } = await fixture.newOwner();
   const { body } = await register();

@@ -82,10 +82,12 @@ test('undoing a change withdraws the offers that a thief made before it', async 
   await changeAddress(owner.accountId);
   const { deps, clock, config } = fixture;
   const [id, secret, code] = ['link_undo', 'fre_undo', 'BCDFGHJK'];
-  await deps.em().execute(
-    `insert into address_link (id, change_id, side, hash, code_hash, created_at) values (?, ?, 'undo', ?, ?, ?)`,
-    [id, `addr_${owner.accountId}`, hashSecret(secret), hashCode(config.secret, id, code), clock.now()],
-  );
+  await deps
+    .em()
+    .execute(
+      `insert into address_link (id, change_id, side, hash, code_hash, created_at) values (?, ?, 'undo', ?, ?, ?)`,
+      [id, `addr_${owner.accountId}`, hashSecret(secret), hashCode(config.secret, id, code), clock.now()],
+    );
   const undone = await answerLink(deps.em(), deps, secret, { act: 'undo', typed: code });
   expect(undone.outcome).toBe('undone');
   expect(outcome(await fixture.read(thief, offer.id))).toBe('withdrawn');

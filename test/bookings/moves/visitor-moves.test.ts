@@ -73,7 +73,9 @@ test('a visitor moves a booking on their link’s page, and the owner is e-maile
   expect((await read()).start).toBe(times[0]);
   const done = await move(day, times[3] ?? '');
   expect([done.status, done.text.includes('Your booking has a new time')]).toEqual([200, true]);
-  expect(done.text).toContain('We are notifying the owner by e-mail. You get no e-mail about it: please write down the new time');
+  expect(done.text).toContain(
+    'We are notifying the owner by e-mail. You get no e-mail about it: please write down the new time',
+  );
   expect(done.text).not.toContain('Book another time');
   expect(done.text).toContain('Can’t make it? <a href="../cancel/');
   expect((await browser.open(link)).text).toContain('Cancel this booking?');
