@@ -29,7 +29,7 @@ test('five wrong codes end a code, and other origins are refused', async () => {
     { code },
     { 'sec-fetch-site': 'cross-site' },
   );
-  expect([forged.status, forged.text]).toEqual([400, expect.stringContaining('did not come from a page')]);
+  expect([forged.status, forged.text]).toEqual([400, expect.stringContaining('Please open the page again')]);
   expect((await owner.browser.go('POST', '/account/delete/confirm', { code })).status).toBe(400);
   // A token is no session: it is sent to sign in.
   expect((await owner.call('POST', '/account/delete/confirm', { body: { code } })).status).toBe(303);
