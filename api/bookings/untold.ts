@@ -8,14 +8,14 @@ import type { ShownBooking } from './schemas.ts';
 /** Who has to tell the visitor, and how. `about` is the change, `what` completes "tell the visitor …". */
 export async function whoTells(
   em: EntityManager,
-  { site: { id }, visitorName, notice, createdById, reference }: ShownBooking,
+  { site: { id }, status, visitorName, notice, createdById, reference }: ShownBooking,
   { about, what }: { about: string; what: string },
 ): Promise<string> {
   const site = await em.findOneOrFail(Site, { id });
   const bookable = await em.findOne(Bookable, { site: id });
   const who = await notifyAddress(em, site, bookable?.notifyCollaboratorId);
   const how =
-    notice && !createdById
+    notice && !createdById && status !== 'held'
       ? `by replying to the e-mail “New booking” with the reference ${reference}; the reply goes to the visitor`
       : `in person or by phone${notice ? '' : ': this platform sends no e-mails'}`;
   return `The platform sends the visitor no e-mail about ${about}. Ask ${who} to tell ${visitorName} ${what}, ${how}.`;

@@ -178,9 +178,9 @@ function momentIn(
   return moment === undefined ? '' : new Date(moment).toISOString();
 }
 
-type MovedAnswer = Visited & { kind: 'booking' | 'block' };
+type MovedAnswer = Visited & { kind: 'booking' | 'block'; status: string };
 
 function movedWords(moved: MovedAnswer, isUntold: boolean): string {
-  if (isUntold) return toTell(moved, 'the new time');
+  if (isUntold) return toTell(moved, 'the new time', moved.status === 'held');
   return moved.kind === 'booking' && moved.visitor ? 'The visitor gets an e-mail.' : '';
 }

@@ -167,15 +167,17 @@ function bookingsOn(bookings: readonly BookingShown[], date: string): BookingSho
 type CancelledAnswer = Visited & {
   kind: 'booking' | 'block';
   mail: string | null;
+  payment_id: string | null;
   refund: { amount: number; currency: string; status: 'refunding' | 'refunded' | 'owed' } | null;
 };
 
 function cancelledWords(cancelled: CancelledAnswer): string {
-  const { kind, mail, visitor, refund } = cancelled;
+  const { kind, mail, visitor, refund, payment_id: paymentId } = cancelled;
   if (kind === 'block') return 'The block is removed.';
   const money = refund ? [refundWords(written(refund), refund.status)] : [];
   const isTold = mail !== null && mail !== 'not_sent';
-  const told = isTold ? 'The visitor gets an e-mail.' : toTell(cancelled, 'that the booking is cancelled');
+  const wasHeld = paymentId !== null && refund === null;
+  const told = isTold ? 'The visitor gets an e-mail.' : toTell(cancelled, 'that the booking is cancelled', wasHeld);
   return ['The booking is cancelled.', ...money, visitor ? told : ''].filter(Boolean).join(' ');
 }
 

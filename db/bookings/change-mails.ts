@@ -36,8 +36,8 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
   const { booking, site, by, moneyBack } = cancelled;
   const visitor = await visitorToNotify(tx, deps, cancelled);
   await destroyPreparedMail(tx, booking);
-  // Visitors' bookings of earlier releases name no notice, but had one.
-  const wasNoticed = !booking.createdById || (booking.notice !== null && booking.moves === 0);
+  // Visitors' bookings of earlier releases name no notice, but had one. A hold, which alone has a contact, had none.
+  const wasNoticed = booking.createdById ? booking.notice !== null && booking.moves === 0 : !booking.visitorSealed;
   Object.assign(booking, { mail: null, notice: null });
   if (!deps.config.mail || booking.kind === 'block') return;
   const data = {

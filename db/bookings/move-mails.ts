@@ -45,7 +45,7 @@ export async function queueMoveMails(tx: EntityManager, deps: Deps, moved: Moved
       to: 'site',
       visitorName: booking.visitorName,
       isVisitorNotified: visitor !== null,
-      wasNoticed: !booking.createdById,
+      wasNoticed: !booking.createdById && booking.status === 'confirmed',
       account: ownerPageOf(deps.config, booking),
     },
     site,

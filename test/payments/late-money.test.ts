@@ -155,6 +155,23 @@ describe('cancelling', () => {
     expect([fixture.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'cancelled']);
   });
 
+  test('a booking that was never paid names no e-mail that never was', async () => {
+    const { owner, id, site, publicId, start } = await heldIn(fixture);
+    // Its pay link was e-mailed, and no longer waits.
+    await fixture.deps
+      .em()
+      .execute(`update mail set status = 'sent', sealed = null, settled_at = now() where site_id = ?`, [site.id]);
+    const other = (await fixture.slots(publicId, start.slice(0, 10)))[0]?.start;
+    const moved = await owner.call('POST', `/v1/bookings/${id}/move`, { body: { start: other } });
+    expect(moved.body.next_action).toMatch(/tell Ada Visitor the new time .*, in person or by phone\.$/);
+    const cancelled = await owner.call('POST', `/v1/bookings/${id}/cancel`);
+    expect(cancelled.body.next_action).toContain('had not paid and gets no e-mail');
+    for (const kind of ['booking-moved', 'booking-cancelled']) {
+      const notices = await mailsWaiting(fixture, kind, id);
+      expect([kind, notices.map(({ data }) => data)]).toMatchObject([kind, [{ to: 'site', wasNoticed: false }]]);
+    }
+  });
+
   test('a booking paid to a removed account promises nothing, and names who must refund', async () => {
     const { cancel, account, payment, isOpen, id } = await paid();
     const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };

@@ -119,9 +119,18 @@ export type Visited = {
   created_by: string | null;
 };
 
-/** For the site's people, where no e-mail tells the visitor. `what` completes "tell them …". */
-export function toTell({ visitor, reference, notice, created_by: by }: Visited, what: string): string {
+/**
+ * For the site's people, where no e-mail tells the visitor. `what` completes "tell them …". `wasHeld`: the visitor had
+ * not paid, so the e-mail about the new booking was never sent.
+ */
+export function toTell(
+  { visitor, reference, notice, created_by: by }: Visited,
+  what: string,
+  wasHeld: boolean,
+): string {
   const how =
-    notice && !by ? `by replying to the e-mail “New booking” with the reference ${reference}` : 'in person or by phone';
+    notice && !by && !wasHeld
+      ? `by replying to the e-mail “New booking” with the reference ${reference}`
+      : 'in person or by phone';
   return `${visitor?.name ?? 'The visitor'} gets no e-mail about this. Please tell them ${what}, ${how}.`;
 }
