@@ -55,7 +55,7 @@ async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: 
     returnUrl: `${config.baseUrl}/pay/${id}/return`,
     title: site.title,
     description: descriptionOf(payment, booking),
-    booking: booking && { reference: booking.reference },
+    booking: booking && { reference: booking.reference, isValid: booking.status === 'confirmed' },
   });
   return sendPage(reply, page, status === 'expired' ? 410 : 200);
 }

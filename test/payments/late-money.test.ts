@@ -173,7 +173,7 @@ describe('cancelling', () => {
   });
 
   test('a booking paid to a removed account promises nothing, and names who must refund', async () => {
-    const { cancel, account, payment, isOpen, id } = await paid();
+    const { cancel, account, payment, payUrl, isOpen, id } = await paid();
     const gone = { status: 'gone' as const, sealedKey: null, goneAt: fixture.clock.now() };
     await fixture.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
     const { body } = await cancel();
@@ -181,6 +181,7 @@ describe('cancelling', () => {
     expect(body.next_action).toContain('payment provider’s dashboard');
     expect(body.refund).toMatchObject({ amount: 2500, currency: 'EUR', status: 'owed' });
     expect([await isOpen(), await payment.statusOf()]).toEqual([true, 'paid']);
+    expect((await fixture.openLink(payUrl)).text).toContain('Paid, but not booked');
     const mails = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mails.find(({ to }) => to === visitor)).toMatchObject({
       to: visitor,

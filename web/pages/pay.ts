@@ -20,7 +20,8 @@ export type PaymentShown = {
   /** The site's title, and what is paid for. */
   title: string;
   description: string | null;
-  booking: { reference: string } | null;
+  /** `isValid`: whether its time is booked, once it is paid. */
+  booking: { reference: string; isValid: boolean } | null;
 };
 
 export function payPage(shown: PaymentShown): WrittenPage {
@@ -58,6 +59,11 @@ function wordsOf(shown: PaymentShown): Words {
   const money = written(shown);
   switch (status) {
     case 'paid':
+      if (booking && !booking.isValid)
+        return {
+          title: 'Paid, but not booked',
+          text: `${hostname} has received ${money}, but this time is not booked for you. Please ask ${hostname} for a refund.`,
+        };
       return {
         title: booking ? 'Paid and booked' : 'Paid, thank you',
         text: booking
