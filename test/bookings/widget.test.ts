@@ -124,16 +124,21 @@ test('who chooses another service keeps what they typed', async () => {
   await page.context().close();
 });
 
-test('pressing the button again after a lost response makes the same booking', async () => {
-  const { site, publicId, owner } = await fixture.newBookable();
-  const page = await opened(publicId, site.name);
-  await fill(page);
+/** The first booking that the page sends is made, and its answer does not arrive. */
+async function loseFirstAnswer(page: Page, publicId: string) {
   let lost = 0;
   await page.route(`${fixture.url}/b/${publicId}`, async (route) => {
     if (route.request().method() !== 'POST' || lost++ > 0) return await route.continue();
     await route.fetch();
     await route.abort();
   });
+}
+
+test('pressing the button again after a lost response makes the same booking', async () => {
+  const { site, publicId, owner } = await fixture.newBookable();
+  const page = await opened(publicId, site.name);
+  await fill(page);
+  await loseFirstAnswer(page, publicId);
   await page.getByRole('button', { name: 'Book', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'could not be sent' }).waitFor();
   await page.getByRole('button', { name: 'Book', exact: true }).click();
@@ -213,7 +218,7 @@ test.each([
   await page.context().close();
 });
 
-test('a priced booking is held, and the visitor is sent to the payment page', async () => {
+test('a hold leads to the payment page, also if a lost one ended before', async () => {
   const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
   const { owner, site, publicId } = await fixture.newBookable(timetable({ service }));
   await attachAccount(fixture, owner, site.id);
@@ -223,11 +228,17 @@ test('a priced booking is held, and the visitor is sent to the payment page', as
   await page.locator('input[name=name]').fill('Ada');
   await page.locator('input[name=email]').fill('ada@example.org');
   expect(await page.locator('.summary').textContent()).toMatch(/^1 hour · €25.00Total: €25.00$/);
-  await page.getByRole('button', { name: 'Continue to payment · €25.00', exact: true }).click();
+  await loseFirstAnswer(page, publicId);
+  const button = page.getByRole('button', { name: 'Continue to payment · €25.00', exact: true });
+  await button.click();
+  await page.getByRole('alert').filter({ hasText: 'could not be sent' }).waitFor();
+  await fixture.deps.em().execute('update booking set hold_expires_at = now() where site_id = ?', [site.id]);
+  await button.click();
   const link = page.locator('a.send');
   await link.waitFor();
   await keep(page, 'held');
-  const [booking] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
+  const [booking, ended] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
+  expect(ended.status).toBe('expired');
   expect(booking).toMatchObject({ status: 'held', pay_url: await link.getAttribute('href') });
   expect(await page.locator('.done').textContent()).toContain('€25.00');
   await page.context().close();

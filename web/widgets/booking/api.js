@@ -8,7 +8,7 @@
  * @typedef {{ services: Service[], calendars: Calendar[], notices: boolean }} Offer
  * @typedef {{ date: string, open_slots: number }} Day
  * @typedef {{ start: string, seats_left: number }} Slot
- * @typedef {{ reference: string, calendar: string, start: string, mail: string | null, place: string | null, link: string | null, price: Money | null, pay_url?: string | null, hold_expires_at?: string }} Booking
+ * @typedef {{ status: string, reference: string, calendar: string, start: string, mail: string | null, place: string | null, link: string | null, price: Money | null, pay_url?: string | null, hold_expires_at?: string }} Booking
  */
 
 const origin = new URL(import.meta.url).origin;

@@ -28,6 +28,10 @@ export class BookingSender {
     // The same booking sent again after a lost response keeps its idempotency key.
     if (this.#sent.details !== details) this.#sent = { details, body: details, key: newKey() };
     try {
+      const made = await this.#post(path);
+      if (made.status === 'confirmed' || made.pay_url) return made;
+      // Its response was lost, and meanwhile it has ended: who presses the button again wants another one.
+      this.#sent.key = newKey();
       return await this.#post(path);
     } catch (error) {
       if (!(error instanceof RequestFailed) || error.code !== 'not_a_person') throw error;
