@@ -20,8 +20,8 @@ import { type MailTo, queueMail } from './queue.ts';
 /** To one address, from the whole platform; of one site; of all sites of one account. */
 const firstContacts = { addressPerHour: 5, addressPerDay: 20, sitePerHour: 60, accountPerHour: 100 } as const;
 /**
- * Of one booking; of one site; of one account to one address. The last is for accounts that pay for their own bookings
- * in the payment provider's test mode.
+ * Of one booking until it is cancelled; of one site; of one account to one address. The last is for accounts that pay
+ * for their own bookings in the payment provider's test mode.
  */
 const followUps = { bookingPerDay: 3, sitePerHour: 300, addressPerHour: 5 } as const;
 
@@ -134,8 +134,10 @@ export async function queueFollowUp<Kind extends MailKind>(
   await lockSender(tx, site);
   const recipientHash = recipientHashOf(deps, mailboxOf(mail.to));
   const ofAccount = `${isFollowUp} and recipient_hash = ? and site_id in (select id from site where account_id = ?)`;
+  const ofBooking = { where: `${isFollowUp} and booking_id = ?`, values: [bookingId] };
   const windows: Window[] = [
-    { where: `${isFollowUp} and booking_id = ?`, values: [bookingId], limit: followUps.bookingPerDay, ms: dayMs },
+    // A booking is cancelled once: a visitor who learns of it a day later comes in vain.
+    ...(mail.kind === 'booking-cancelled' ? [] : [{ ...ofBooking, limit: followUps.bookingPerDay, ms: dayMs }]),
     { where: `${isFollowUp} and site_id = ?`, values: [site.id], limit: followUps.sitePerHour, ms: hourMs },
     { where: ofAccount, values: [recipientHash, site.account.id], limit: followUps.addressPerHour, ms: hourMs },
   ];
