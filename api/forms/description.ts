@@ -1,9 +1,9 @@
 /** A form as visitors see it: as data for their agents, and for our pages. */
 import { z } from 'zod';
 import { howToSolve } from '#api/visitors/challenges.ts';
+import type { CanonicalUrl } from '#db/domains/canonical-url.ts';
 import { askedFields } from '#db/forms/form.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import type { ShownForm } from '#web/pages/visitors/form-page.ts';
 import { embedOf, formAddress, withLength } from './embed.ts';
 import { fieldAnswer } from './fields.ts';
@@ -33,6 +33,7 @@ const howToSend =
 export function describeForm(
   deps: Pick<Deps, 'config' | 'challenge'>,
   form: VisitedForm,
+  { hostname }: CanonicalUrl,
 ): z.output<typeof descriptionSchema> {
   requireOpenForm(deps, { ...form, status: 'enabled' });
   const address = formAddress(deps.config, form.id);
@@ -40,7 +41,7 @@ export function describeForm(
   return {
     id: form.id,
     name: form.name,
-    site: siteHostname(deps.config, form.site.name),
+    site: hostname,
     status: form.status,
     fields: askedFields(form.fields),
     button: form.button ?? null,
@@ -56,8 +57,12 @@ export function describeForm(
 }
 
 /** For our pages. Throws `forms_disabled` if there is no challenge to show. */
-export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: VisitedForm): ShownForm {
-  const { config, challenge } = deps;
+export function shownForm(
+  deps: Pick<Deps, 'config' | 'challenge'>,
+  form: VisitedForm,
+  { hostname, address }: CanonicalUrl,
+): ShownForm {
+  const { challenge } = deps;
   if (!challenge) {
     requireOpenForm(deps, form);
     throw new Error('forms are enabled but no challenge is configured');
@@ -65,8 +70,8 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
   return {
     name: form.name,
     siteTitle: form.site.title,
-    hostname: siteHostname(config, form.site.name),
-    siteUrl: siteAddress(config, form.site.name),
+    hostname,
+    siteUrl: address,
     action: `/f/${form.id}`,
     fields: askedFields(form.fields).map(withLength),
     button: form.button,

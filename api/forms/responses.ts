@@ -2,11 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import { asAppError, sendError } from '#api/plugins/errors.ts';
+import type { CanonicalUrl } from '#db/domains/canonical-url.ts';
 import { askedFields } from '#db/forms/form.ts';
-import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
-import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import { formPage, refusedPage, thankYouPage } from '#web/pages/visitors/form-page.ts';
 import { prefersJson } from './bodies.ts';
 import { shownForm } from './description.ts';
@@ -16,33 +15,35 @@ import { splitAnswers } from './visit.ts';
 
 /** Redirects to the form's return page, or shows our own thank-you page. */
 export function respondReceived(
-  { config }: Pick<Deps, 'config'>,
   reply: FastifyReply,
-  form: VisitedForm,
+  { form, place: { hostname, address: siteUrl } }: VisitedPlace,
   returnTo: string | undefined,
 ): FastifyReply {
   if (returnTo !== undefined) return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
-  return sendPage(reply, thankYouPage({ ...placeOf(config, form), thanks: form.thanks, colors: form.site.colors }));
+  return sendPage(reply, thankYouPage({ hostname, siteUrl, thanks: form.thanks, colors: form.site.colors }));
 }
 
-type Known = { form: VisitedForm | undefined; given: RawValues };
+/** `place`: where visitors find the site. */
+export type VisitedPlace = { form: VisitedForm; place: CanonicalUrl };
+type Known = { visited: VisitedPlace | undefined; given: RawValues };
 
 export function respondInvalid(
   deps: Pick<Deps, 'config' | 'challenge'>,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
-  { form, given }: Known,
+  { visited, given }: Known,
 ): FastifyReply {
+  const form = visited?.form;
   if (prefersJson(request)) return sendError(error, request, reply);
   const known = asKnown(error, request);
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   const correctable = known.code === 'invalid_fields' || known.code === 'not_a_person';
-  if (form && deps.challenge && correctable)
-    return sendPage(reply, formAgain(deps, request, form, given, known), known.status);
+  if (visited && deps.challenge && correctable)
+    return sendPage(reply, formAgain(deps, request, visited, given, known), known.status);
   const title = titles[known.code] ?? 'Your message was not sent';
   const action = `/f/${form?.id ?? ''}`;
-  const leadsTo = form ? [new URL(placeOf(deps.config, form).siteUrl).origin] : [];
+  const leadsTo = visited ? [new URL(visited.place.address).origin] : [];
   // An invalid return path is the site author's mistake, so sending again leaves it out.
   const kept =
     known.code === 'invalid_return_path' ? new Map([...given].filter(([name]) => name !== '_return')) : given;
@@ -54,16 +55,17 @@ export function respondInvalid(
 function formAgain(
   deps: Pick<Deps, 'config' | 'challenge'>,
   request: FastifyRequest,
-  form: VisitedForm,
+  { form, place }: VisitedPlace,
   given: RawValues,
   { code, message }: AppError,
 ) {
   const { answers, solution } = splitAnswers(given, request, deps.challenge);
   const carried = [...given].filter(([name]) => name === '_return' || name === '_page');
   const typed = new Map([...answers, ...carried]);
+  const shown = shownForm(deps, form, place);
   if (code === 'not_a_person') {
     const asked = solution === undefined ? '' : ` ${message}`;
-    return formPage(shownForm(deps, form), { typed, notice: `One more step before your message is sent.${asked}` });
+    return formPage(shown, { typed, notice: `One more step before your message is sent.${asked}` });
   }
   const fields = askedFields(form.fields);
   const faults = validateValues(fields, answers).faults;
@@ -72,13 +74,8 @@ function formAgain(
   );
   const others = faults.filter(({ name }) => !own.has(name)).map((one) => one.message);
   const notice = own.size > 0 ? ['Please correct the marked fields.', ...others].join(' ') : message;
-  return formPage(shownForm(deps, form), { typed, faults: own, notice, solution });
+  return formPage(shown, { typed, faults: own, notice, solution });
 }
-
-const placeOf = (config: Config, { site }: VisitedForm) => ({
-  hostname: siteHostname(config, site.name),
-  siteUrl: siteAddress(config, site.name),
-});
 
 function asKnown(error: unknown, request: FastifyRequest): AppError {
   const known = asAppError(error, request);

@@ -1,11 +1,9 @@
 /** The other parts of a submission: the challenge, the page it was sent from, the return path. */
 import type { FastifyRequest } from 'fastify';
 import { originOf } from '#api/visitors/origins.ts';
-import type { Site } from '#db/sites/site.ts';
+import type { CanonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Challenge } from '#providers/challenge/challenge.ts';
-import type { Config } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';
-import { siteAddress } from '#runtime/site-addresses.ts';
 import type { RawValues } from './values.ts';
 
 export const pathLengthMax = 1_000;
@@ -43,19 +41,18 @@ function pageOf(said: string | undefined, referer: string | undefined): string |
 }
 
 /**
- * The address to return to, on the host that the visitor came from if that is the site's. Throws `invalid_return_path` for
- * any other.
+ * The address to return to, on the host that the visitor came from if that is the site's, or else on its canonical one:
+ * browsers follow no further redirect from our pages. Throws `invalid_return_path` for any other.
  */
 export function readReturnPath(
-  config: Config,
-  site: Site,
+  { address }: Pick<CanonicalUrl, 'address'>,
   own: ReadonlySet<string>,
   request: Pick<FastifyRequest, 'headers'>,
   path: string | undefined,
 ): string | undefined {
   if (path === undefined) return undefined;
   const origin = originOf(request);
-  const base = origin !== undefined && own.has(origin) ? origin : siteAddress(config, site.name);
+  const base = origin !== undefined && own.has(origin) ? origin : address;
   const target = isPath(path) ? URL.parse(path, base) : null;
   if (target && target.origin === new URL(base).origin) return target.href;
   throw errors.invalid_return_path('_return is not a path on this website.', {

@@ -8,6 +8,7 @@ import { type ClientLimiter, clientLimiter } from '#api/plugins/rate-limit.ts';
 import { routeDefaults } from '#api/plugins/route-defaults.ts';
 import { limitBodyTime } from '#api/plugins/sockets.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { embedPage, formPage } from '#web/pages/visitors/form-page.ts';
@@ -15,8 +16,8 @@ import { parseSubmission, prefersJson } from './bodies.ts';
 import { describeForm, descriptionSchema, shownForm } from './description.ts';
 import { embedOf } from './embed.ts';
 import { hashed, widget } from './files.ts';
-import { respondInvalid, respondReceived } from './responses.ts';
-import { receiveSubmission, requireOpenForm, type VisitedForm, visitForm } from './submission.ts';
+import { respondInvalid, respondReceived, type VisitedPlace } from './responses.ts';
+import { receiveSubmission, requireOpenForm, visitForm } from './submission.ts';
 import type { RawValues } from './values.ts';
 import { readReturnPath, splitAnswers } from './visit.ts';
 
@@ -35,7 +36,7 @@ export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) =>
-    respondInvalid(deps, request, reply, error, { form: undefined, given: new Map() }),
+    respondInvalid(deps, request, reply, error, { visited: undefined, given: new Map() }),
   );
   const reads = clientLimiter(app, deps, 'formReads');
   fileRoutes(app);
@@ -67,8 +68,8 @@ function pageRoutes(app: Api, deps: Deps, limit: ClientLimiter): void {
     '/f/:form_id/embed.html',
     { config: { operation: 'form.embed' }, schema: { hide: true, params: formParams } },
     async (request, reply) => {
-      const { form } = await visit(deps, request, reply, limit);
-      return sendPage(reply, embedPage(shownForm(deps, form), embedOf(deps.config, form)));
+      const { form, place } = await visit(deps, request, reply, limit);
+      return sendPage(reply, embedPage(shownForm(deps, form, place), embedOf(deps.config, form)));
     },
   );
   for (const url of ['/f/:form_id', '/f/:form_id/challenge']) {
@@ -99,10 +100,10 @@ function describeRoutes(app: Api, deps: Deps, limit: ClientLimiter): void {
       },
     },
     async (request, reply) => {
-      const { form } = await visit(deps, request, reply, limit);
-      if (prefersJson(request)) return describeForm(deps, form);
+      const { form, place } = await visit(deps, request, reply, limit);
+      if (prefersJson(request)) return describeForm(deps, form, place);
       requireOpenForm(deps, form);
-      return sendPage(reply, formPage(shownForm(deps, form))) as never;
+      return sendPage(reply, formPage(shownForm(deps, form, place))) as never;
     },
   );
 
@@ -147,16 +148,15 @@ function sendRoute(app: Api, deps: Deps): void {
     },
     async (request, reply) => {
       let given: RawValues = new Map();
-      let form: VisitedForm | undefined;
+      let visited: Visited | undefined;
       try {
         given = await parseSubmission(request);
-        const visited = await visit(deps, request, reply, undefined, limit);
-        form = visited.form;
+        visited = await visit(deps, request, reply, undefined, limit);
         // Only after the form is known: a visitor at the rate limit keeps what they typed, to send it again.
         await limit(request, reply);
         return await send(deps, request, reply, visited, given);
       } catch (error) {
-        return respondInvalid(deps, request, reply, error, { form, given });
+        return respondInvalid(deps, request, reply, error, { visited, given });
       }
     },
   );
@@ -166,26 +166,26 @@ async function send(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { form, own }: Visited,
+  { form, own, place }: Visited,
   given: RawValues,
 ) {
   // Our own pages of the form send to it too.
   requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
   const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
-  const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath ?? form.returnPath ?? undefined);
+  const returnTo = readReturnPath(place, own, request, returnPath ?? form.returnPath ?? undefined);
   const submission = await receiveSubmission(deps.em(), deps, form, { given: answers, solution, page });
   if (prefersJson(request)) {
     const { thanks = null, returnPath: return_path = null } = form;
     return { id: submission.id, status: 'received' as const, thanks, return_path };
   }
-  return respondReceived(deps, reply, form, returnTo);
+  return respondReceived(reply, { form, place }, returnTo);
 }
 
-type Visited = { form: VisitedForm; own: ReadonlySet<string> };
+type Visited = VisitedPlace & { own: ReadonlySet<string> };
 
 /**
- * The form and its site's origins, within the rate limit, with CORS headers for the site's own scripts. `ofUnknown`
- * limits requests for forms that do not exist.
+ * The form, and its site's origins and address, within the rate limit, with CORS headers for the site's own scripts.
+ * `ofUnknown` limits requests for forms that do not exist.
  */
 async function visit(
   deps: Deps,
@@ -203,5 +203,5 @@ async function visit(
   const own = await originsOf(em, deps, form.site);
   allowOrigins(request, reply, own);
   await limit?.(request, reply);
-  return { form, own };
+  return { form, own, place: await canonicalUrl(em, deps.config, form.site) };
 }

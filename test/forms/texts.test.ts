@@ -1,5 +1,7 @@
 /** The owner's texts of a form, retired fields, and what a browser without scripts reads. */
 import { expect, test } from 'vitest';
+import { addressOnDomain } from '#db/domains/canonical-url.ts';
+import { Domain } from '#db/domains/domain.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { ada, contactFields, useForms } from './fixture.ts';
 
@@ -81,6 +83,28 @@ test('after sending, a visitor reads the thanks or is redirected to the path', a
   expect([redirected.status, redirected.headers.get('location')]).toEqual([303, `${form.site.address}/thanks/`]);
   const elsewhere = await ask.post(form.id, { ...ada, _return: '/other/', altcha: await ask.solved(form.id) });
   expect(elsewhere.headers.get('location')).toBe(`${form.site.address}/other/`);
+});
+
+test('pages of a form name the site’s own domain, and lead to it', async () => {
+  const form = await ask.newForm(owner, { return_path: '/thanks/' });
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
+  const name = `${form.site.name}.example`;
+  const domain = { id: `dom_${form.site.name}`, name, registrable: name, proof: name, pair: name };
+  const times = { createdAt: now, statusSince: now, provedAt: now, attachedAt: now, nextCheckAt: now };
+  const whose = { account: owner.accountId, site: form.site.id, isPrimary: true } as const;
+  em.create(Domain, { ...domain, ...times, ...whose, mode: 'cname', status: 'active' });
+  await em.flush();
+  const address = addressOnDomain(fixture.config, name);
+  const page = await ask.post(form.id, ada);
+  expect(page.text).toContain(`<a href="${address}/">${name}</a>`);
+  // A browser whose form is redirected further than this shows nothing.
+  expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${address};`);
+  const send = async () =>
+    ask.post(form.id, { ...ada, altcha: await ask.solved(form.id) }, { origin: fixture.config.baseUrl });
+  expect((await send()).headers.get('location')).toBe(`${address}/thanks/`);
+  await owner.call('PATCH', `/v1/forms/${form.id}`, { body: { return_path: null } });
+  expect((await send()).text).toContain(`Your message has been sent to ${name}.`);
 });
 
 test('visitors are not asked a retired field, and its column stays', async () => {
