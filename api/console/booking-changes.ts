@@ -109,7 +109,7 @@ export function bookingChangePages(console: Console): void {
     return sendPage(reply, movePage(frame, { ...view, ...times }), refused?.status);
   }
 
-  /** Free days from the asked one on, and the times of the chosen day that have enough seats. */
+  /** Free days from the asked one on, and the times of the chosen day. */
   async function otherTimes(request: FastifyRequest<Named>, site: Site, refusedDay: string | undefined) {
     const { em, actor } = request;
     const now = deps.clock.now();
@@ -121,12 +121,11 @@ export function bookingChangePages(console: Console): void {
     const first = asDay(from) ?? chosen ?? dayAt(booking.calendar.timeZone, now.getTime());
     const later = dateOf(first + daysShown);
     if (!choice) return { days: [], later, day: null };
-    const days = await openDays({ em, now }, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
+    const reading = { em, now, moving: booking };
+    const days = await openDays(reading, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
     if (chosen === undefined) return { days, later, day: null };
-    const { slots } = await openSlots({ em, now }, choice, dateOf(chosen));
-    const isOther = ({ start, seats_left: left }: (typeof slots)[number]) =>
-      left >= booking.seats && Date.parse(start) !== booking.startsAt.getTime();
-    return { days, later, day: { date: dateOf(chosen), times: slots.filter(isOther) } };
+    const { slots: times } = await openSlots(reading, choice, dateOf(chosen));
+    return { days, later, day: { date: dateOf(chosen), times } };
   }
 }
 

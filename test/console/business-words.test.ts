@@ -1,5 +1,6 @@
 /** Pages of a business: texts of others are escaped, and no other account finds the pages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { daily, timetable } from '#test/bookings/timetable.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { openPottery, type Pottery, usualWords, type Words } from './pottery.ts';
 import { signedIn } from './session.ts';
@@ -134,4 +135,17 @@ test('a refused move shows the other times of its day', async () => {
   expect((await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: block })).status).toBe(200);
   const refused = await browser.press(page, 'Move the booking', { start: taken?.start ?? '' });
   expect([refused.status, refused.text.includes(`value="${free?.start}"`)]).toEqual([409, true]);
+});
+
+test('a booking can be moved to a time that overlaps its own', async () => {
+  const calendar = { time_zone: 'UTC', hours: [{ days: daily[0]?.days, from: '10:00', to: '11:30' }] };
+  const { owner, site, publicId } = await pottery.newBookable(timetable({ calendar, service: { step_minutes: 30 } }));
+  const date = pottery.dateIn(3);
+  const [first, second] = (await pottery.slots(publicId, date)).map(({ start }) => start);
+  const { body } = await pottery.book(publicId, first ?? '');
+  const browser = await signedIn(pottery, owner.accountId);
+  const page = await browser.open(`/account/sites/${site.id}/bookings/${body.id}/move?date=${date}`);
+  const moved = await browser.press(page, 'Move the booking', { start: second ?? '' });
+  expect([page.text.includes(`value="${second}"`), moved.status]).toEqual([true, 200]);
+  expect((await owner.call('GET', `/v1/bookings/${body.id}`)).body.start).toBe(second);
 });
