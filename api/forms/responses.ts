@@ -65,7 +65,10 @@ function formAgain(
   const shown = shownForm(deps, form, place);
   if (code === 'not_a_person') {
     const asked = solution === undefined ? '' : ` ${message}`;
-    return formPage(shown, { typed, notice: `One more step before your message is sent.${asked}` });
+    const notice = message.includes('already been sent')
+      ? 'Your message has already been sent. Send it again only if it should arrive twice.'
+      : `One more step before your message is sent.${asked}`;
+    return formPage(shown, { typed, notice });
   }
   const fields = askedFields(form.fields);
   const faults = validateValues(fields, answers).faults;

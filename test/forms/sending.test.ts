@@ -202,6 +202,10 @@ test('an error page keeps the input and names the faulty field', async () => {
   const unsolved = await ask.post(form.id, ada);
   expect([unsolved.status, unsolved.text.includes('One more step')]).toEqual([400, true]);
   for (const kept of Object.values(ada)) expect(unsolved.text).toContain(kept);
+  const solved = { ...ada, altcha: await ask.solved(form.id) };
+  expect((await ask.post(form.id, solved)).status).toBe(200);
+  const again = await ask.post(form.id, solved);
+  expect([again.status, again.text.includes('Your message has already been sent.')]).toEqual([400, true]);
   const foreign = await ask.post(form.id, ada, { origin: 'https://evil.example' });
   expect(foreign.text).toContain('Bread, please');
   const fault = await ask.send(form.id, { name: '', email: 'none' });

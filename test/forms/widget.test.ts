@@ -156,3 +156,23 @@ test('a rejected token is requested again', async () => {
   expect(await kept()).toHaveLength(1);
   await page.context().close();
 });
+
+test('a message whose response was lost is stored once when it is sent again', async () => {
+  const { page, kept, form } = await shown(own, {
+    fields: [{ name: 'name', label: 'Name', kind: 'text', required: true }] as never,
+  });
+  let lost = 0;
+  await page.route(`${own.url}/f/${form.id}`, async (route) => {
+    if (route.request().method() !== 'POST' || lost++ > 0) return await route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByLabel('Name').fill('Ada');
+  const button = page.getByRole('button', { name: 'Senden' });
+  await button.click();
+  await page.locator('[data-fault]').waitFor();
+  await button.click();
+  await page.getByText('Danke. Ihre Nachricht wurde gesendet.').waitFor();
+  expect(await kept()).toHaveLength(1);
+  await page.context().close();
+});

@@ -27,6 +27,8 @@ class FrontageForm extends HTMLElement {
   #words = words.en;
   /** @type {Promise<string> | undefined} */
   #solution;
+  /** What was sent last, until its response arrives. */
+  #unanswered = '';
   /** @type {HTMLElement} */
   #status = make('p', { role: 'status', part: 'status' });
   #errors = new ErrorList('');
@@ -155,8 +157,13 @@ class FrontageForm extends HTMLElement {
     for (const [name, value] of data) if (typeof value === 'string' && name !== '_return') body.append(name, value);
     body.set('altcha', solution);
     if (!body.has('_page')) body.set('_page', location.pathname);
+    const isRepeated = this.#unanswered === String(body);
+    this.#unanswered = String(body);
     const response = await fetch(this.#address, { method: 'POST', body, headers: json });
-    const { error, thanks, return_path: ownReturnPath } = await response.json();
+    const { error: fault, thanks, return_path: ownReturnPath } = await response.json();
+    this.#unanswered = '';
+    // The same message was received before, and only the response was lost.
+    const error = isRepeated && fault?.message.includes('already been sent') ? undefined : fault;
     // Each solution is accepted once, and not used up if a field was invalid.
     if (error?.code !== 'invalid_fields') this.#solution = undefined;
     const refused = error?.code === 'invalid_fields' ? refusedFields(error.message, form) : [];
