@@ -67,7 +67,7 @@ export async function createBooking(
     await lockBookingsOf(tx, site);
     await requirePersonIfBusy(tx, deps, site, { now, solved });
     await (payable ? requireFewHolds(tx, { now, hash }) : requireFewFreeBookings(tx, deps, site, { now, hash }));
-    const hold = payable && (await createHold(tx, deps, now, { id: created.id, site, service, contact, ...payable }));
+    const hold = payable && (await createHold(tx, deps, now, { ...created, site, service, slot, contact, ...payable }));
     const booking = tx.create(Booking, {
       id: created.id,
       site: tx.getReference(Site, site.id),
@@ -169,6 +169,7 @@ type Hold = {
   id: string;
   site: Site;
   service: Choice['service'];
+  slot: TimeSlot;
   price: Money;
   account: { id: string };
   contact: VisitorContact;
@@ -179,9 +180,10 @@ async function createHold(
   tx: EntityManager,
   { clock, config }: Deps,
   now: Date,
-  { id, site, service, price, account, contact }: Hold,
+  { id, site, service, slot, price, account, contact }: Hold,
 ): Promise<{ visitorSealed: Buffer; holdExpiresAt: Date; paymentId: string }> {
-  const holdExpiresAt = new Date(now.getTime() + service.hold_minutes * minuteMs);
+  // Nobody pays for a time that is over.
+  const holdExpiresAt = new Date(Math.min(now.getTime() + service.hold_minutes * minuteMs, slot.end));
   const owner = { id: newId('pay'), siteId: site.id, payoutAccountId: account.id };
   const payment = startPayment(tx, clock, { ...owner, ...price, reference: null, expiresAt: holdExpiresAt });
   // The booking refers to the payment.

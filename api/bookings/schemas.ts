@@ -52,7 +52,7 @@ const serviceSchema = z
     ...whereabouts,
     hold_minutes: minutes(5, 1440)
       .default(30)
-      .describe('How many minutes seats are held for a visitor who has not paid yet.'),
+      .describe('How many minutes seats are held for a visitor who has not paid yet; at most until the booking ends.'),
     intake: intakeFields.default([]).describe('Questions for visitors, in addition to their name and e-mail address.'),
   })
   .meta({ id: 'Service' });

@@ -161,6 +161,14 @@ test('a cancelled hold frees its seat and ends its workflow', async () => {
   expect(result).toEqual({ status: 'cancelled' });
 });
 
+test('a hold ends with the booked time at the latest', async () => {
+  const { publicId } = await newPriced({ service: { hold_minutes: 1440 } });
+  const days = [fixture.dateIn(0), fixture.dateIn(1)];
+  const [slot] = (await Promise.all(days.map((date) => fixture.slots(publicId, date)))).flat();
+  const { holdExpiresAt } = await hold(publicId, slot?.start ?? '', 'late@example.org');
+  expect(holdExpiresAt).toEqual(new Date(slot?.end ?? ''));
+});
+
 test('a visitor has at most five holds over all calendars', async () => {
   const { publicId, owner } = await newPriced({ calendar: { capacity: 50 } });
   const start = (await fixture.slots(publicId, fixture.dateIn(5)))[0]?.start ?? '';
