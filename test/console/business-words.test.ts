@@ -135,6 +135,10 @@ test('a refused move shows the other times of its day', async () => {
   expect((await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: block })).status).toBe(200);
   const refused = await browser.press(page, 'Move the booking', { start: taken?.start ?? '' });
   expect([refused.status, refused.text.includes(`value="${free?.start}"`)]).toEqual([409, true]);
+  const zoned = ['Start (Europe/Berlin)', 'Time (Europe/Berlin)'];
+  expect(refused.text.match(/(Time|Start) \(Europe\/Berlin\)/g)).toEqual(zoned);
+  const blocking = await browser.open(`/account/sites/${site.id}/bookings/block`);
+  expect(blocking.text).toContain('<option value="room">The studio (Europe/Berlin)</option>');
 });
 
 test('a booking can be moved to a time that overlaps its own', async () => {

@@ -16,6 +16,7 @@ import {
   statusWords,
   type TimetableShown,
   whenWords,
+  zoneOf,
 } from './booking-words.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
@@ -85,32 +86,40 @@ export function movePage(frame: SiteFrame, view: MoveView): WrittenPage {
   const { timetable, booking, days, day, later } = view;
   const path = `${pathOf(frame, booking)}/move`;
   const title = 'Move to another time';
-  const free = html`${day ? dayForm(frame, path, day) : null}
+  const zone = zoneOf(timetable, booking.calendar);
+  const free = html`${day ? dayForm(frame, path, day, zone) : null}
 <section><h2>Days with free times</h2>
 ${days.length > 0 ? html`<ul class="rows">${days.map(({ date, open_slots: count }) => html`<li><a href="${path}?date=${date}">${dateWords(date)}</a><small>${count === 1 ? '1 time' : `${count} times`}</small></li>`)}</ul>` : html`<p class="panel empty">No free times in these weeks.</p>`}
 <p><a href="${path}?from=${later}">Later days</a></p></section>`;
   const main = html`<h1>${title}</h1>
 <p class="lead">${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}: ${whenWords(timetable, booking)}</p>
 <p class="hint">The price and the reference stay the same.</p>
-${booking.kind === 'block' || booking.created_by ? anyTime(frame, path, booking) : null}
+${booking.kind === 'block' || booking.created_by ? anyTime(frame, path, booking, zone) : null}
 ${booking.kind === 'block' ? null : free}`;
   return sitePage(frame, 'bookings', { title, main });
 }
 
-function dayForm({ form }: SiteFrame, action: string, { date, times }: NonNullable<MoveView['day']>): Html {
+const inZone = (words: string, zone: string | null): string => (zone ? `${words} (${zone})` : words);
+
+function dayForm(
+  { form }: SiteFrame,
+  action: string,
+  { date, times }: NonNullable<MoveView['day']>,
+  zone: string | null,
+): Html {
   if (times.length === 0)
     return html`<section class="panel"><h2>${dateWords(date)}</h2><p>No other time is free on this day.</p></section>`;
   const radios = times.map(({ start, end }, index) =>
     choiceField('radio', 'start', start, span({ start, end }), index === 0),
   );
   return html`<section class="panel"><h2>${dateWords(date)}</h2>
-${form({ action }, html`<fieldset><legend>Time</legend><div class="times">${radios}</div></fieldset><button>Move the booking</button>`)}</section>`;
+${form({ action }, html`<fieldset><legend>${inZone('Time', zone)}</legend><div class="times">${radios}</div></fieldset><button>Move the booking</button>`)}</section>`;
 }
 
 /** A block, or the people's own booking, may be at any time. */
-function anyTime(frame: SiteFrame, action: string, booking: BookingShown): Html {
+function anyTime(frame: SiteFrame, action: string, booking: BookingShown, zone: string | null): Html {
   const field = fieldsOf(frame, action);
   const inside = html`<div class="pair">${field({ name: 'date', label: 'Date', type: 'date', value: booking.start.slice(0, 10), required: true })}
-${field({ name: 'time', label: 'Start', type: 'time', value: clock(booking.start), required: true })}</div><button>Move it</button>`;
+${field({ name: 'time', label: inZone('Start', zone), type: 'time', value: clock(booking.start), required: true })}</div><button>Move it</button>`;
   return html`<section class="panel"><h2>Choose any time</h2>${frame.form({ action }, inside)}</section>`;
 }

@@ -92,7 +92,7 @@ export type BlockView = { timetable: TimetableShown; today: string };
 export function blockPage(frame: SiteFrame, { timetable, today }: BlockView): WrittenPage {
   const action = `${sitePath(frame.site.id, 'bookings')}/block`;
   const field = fieldsOf(frame, action);
-  const options = timetable.calendars.map(({ key, name }): [string, string] => [key, name]);
+  const options = timetable.calendars.map(({ key, name, time_zone: zone }) => [key, `${name} (${zone})`] as const);
   const inside = html`${field({ name: 'calendar', label: 'Calendar', options, hint: 'Times are those of the calendar’s time zone.' })}
 <div class="pair">${field({ name: 'from_date', label: 'From', type: 'date', value: today, required: true })}${field({ name: 'from_time', label: 'Start time', type: 'time', value: '09:00', required: true })}</div>
 <div class="pair">${field({ name: 'to_date', label: 'Until', type: 'date', value: today, required: true })}${field({ name: 'to_time', label: 'End time', type: 'time', value: '17:00', required: true })}</div>
