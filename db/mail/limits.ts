@@ -25,7 +25,7 @@ const firstContacts = { addressPerHour: 5, addressPerDay: 20, sitePerHour: 60, a
  */
 const followUps = { bookingPerDay: 3, sitePerHour: 300, addressPerHour: 5 } as const;
 
-/** Of one site, to the person who is notified of its bookings or enquiries. */
+/** Of one site, to the person who is notified: of its enquiries, and of its bookings and payments. */
 const notices = { sitePerHour: 60 } as const;
 
 type Deps = { clock: Clock; config: Pick<Config, 'encryptionKeys' | 'rateScale' | 'secret'> };
@@ -155,7 +155,9 @@ export async function queueNotice<Kind extends MailKind>(
   { site, ...mail }: MailAbout<Kind>,
 ): Promise<Mail> {
   await lockSender(tx, site);
-  const where = `booking_id is null and send_at is not null and ${isCounted} and site_id = ?`;
+  // Anybody can send enquiries: they do not delay what is told of bookings and money.
+  const ofKind = `kind ${mail.kind === 'submission' ? '=' : '<>'} 'submission'`;
+  const where = `booking_id is null and send_at is not null and ${isCounted} and ${ofKind} and site_id = ?`;
   const window = { where, values: [site.id], limit: notices.sitePerHour, ms: hourMs };
   const sendAt = await nextSending(tx, deps, [window]);
   return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, { sendAt });
