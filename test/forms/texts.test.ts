@@ -45,6 +45,7 @@ test('texts and addresses that cannot be used are refused with their codes', asy
     [{ acknowledge: { text: 'See evil.com/pay' } }, 'invalid_json'],
     [{ acknowledge: { text: 'Write to me@evil.example' } }, 'invalid_json'],
     [{ acknowledge: {} }, 'invalid_json'],
+    [{ acknowledge: { text: 'x'.repeat(501) } }, 'invalid_json'],
     [{ fields: [{ ...contactFields[0], retired: true }] }, 'invalid_fields'],
     [{ acknowledge: { text: 'Thanks' }, fields: [contactFields[0]] }, 'invalid_fields'],
   ];
