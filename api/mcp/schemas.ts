@@ -71,11 +71,12 @@ const mapValues = (object: Record<string, Schema>, map: (schema: Schema) => Sche
 
 /** Things of HTTP that a tool does not have. */
 const httpWords =
-  /`?\b(Prefer|Cache-Control|If-Match|If-None-Match|Accept|Idempotency-Key|Content-Type|content-type|event-stream|text\/html|HTTP|header|body|Scope:)/;
+  /`?\b(Prefer|Cache-Control|If-Match|If-None-Match|Accept|Content-Type|content-type|event-stream|text\/html|HTTP|header|body|Scope:)/;
 
-/** A text of the API description without the sentences about HTTP. */
+/** A text of the API description without the sentences about HTTP, and with the key under the name of its input. */
 export function modelWords(text: string): string {
   return renderCalls(text, 'mcp')
+    .replaceAll('Idempotency-Key', extraInputs.key)
     .split(/(?<=\.)\s+/)
     .filter((sentence) => !httpWords.test(sentence))
     .join(' ')

@@ -17,7 +17,7 @@ export function extrasOf(operation: Operation): string[] {
   const { name, config, takesFile } = operation;
   return [
     ...(takesFile ? [extraInputs.text, extraInputs.base64] : []),
-    ...(config.makes ? [extraInputs.key] : []),
+    ...(config.replay ? [extraInputs.key] : []),
     ...(name in followed ? [extraInputs.wait] : []),
     ...windowInputs(operation),
   ];

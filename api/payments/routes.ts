@@ -142,7 +142,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Refund a payment',
         description:
-          'Refunds all that is left, or with `amount` a part, which requires an `Idempotency-Key`. Waits for as long as `Prefer` allows; if the refund is not ' +
+          'Refunds all that is left, or with `amount` a part. A part requires an `Idempotency-Key`. Waits for as long as `Prefer` allows; if the refund is not ' +
           'complete by then, the status is `refunding`, or `paid` with a lower `refunded_amount`. The status stays `paid` until `refunded_amount` equals `amount`. A payment that ' +
           'has already been refunded is returned unchanged, unless a part of it is requested. A booking keeps its seat: to free the seat, cancel the booking, which also refunds the payment.',
         params: idParams,
@@ -154,12 +154,9 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       const { em, actor, params, body } = request;
       const part = body.amount === undefined ? null : { id: request.newId('ref'), amount: body.amount };
       if (part && !request.attempt) {
-        throw errors.invalid_input(
-          'The refund of a part requires an Idempotency-Key header, so that it is made once.',
-          {
-            nextAction: `Send ${call('payment.refund', { id: params.id })} with the same amount and an idempotency key of your choice.`,
-          },
-        );
+        throw errors.invalid_input('The refund of a part requires an idempotency key, so that it is made once.', {
+          nextAction: `Send ${call('payment.refund', { id: params.id })} with the same amount and an idempotency key of your choice.`,
+        });
       }
       request.answeredId = params.id;
       await refundPayment(em, deps, actor, params.id, part);

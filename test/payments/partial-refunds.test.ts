@@ -7,6 +7,7 @@ import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PaymentRefund } from '#db/payments/payment-refund.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { connect } from '#test/mcp/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
@@ -49,12 +50,27 @@ describe('a part of a payment', () => {
   test('needs an idempotency key, and is refunded once under it', async () => {
     const { id, refund, parts } = await paid();
     const refused = errorOf(await refund(500, {}));
-    expect(refused).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('Idempotency-Key') });
+    expect(refused).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('idempotency key') });
     const key = { 'idempotency-key': 'the-till-12' };
     const answers = await Promise.all([refund(500, key), refund(500, key), refund(500, key)]);
     for (const { body } of answers) expect(body).toMatchObject({ id, refunded_amount: 500 });
     expect(errorOf(await refund(600, key)).code).toBe('idempotency_mismatch');
     expect([fixture.heldFor(id), (await parts()).length]).toEqual([750, 1]);
+  });
+
+  test('is refunded by a tool, which takes the key', async () => {
+    const { id, owner, atProvider } = await paid();
+    const agent = await connect(fixture.url, owner.token);
+    const refused = (await agent.call('payment_refund', { id, amount: 500 })).error;
+    expect([refused.code, /header|Idempotency-Key/.test(JSON.stringify(refused))]).toEqual(['invalid_input', false]);
+    const keyed = { id, amount: 500, idempotency_key: 'by-a-tool' };
+    for (const _time of ['first', 'again'])
+      expect((await agent.call('payment_refund', keyed)).body).toMatchObject({ id, refunded_amount: 500 });
+    expect(atProvider()).toEqual([500]);
+    const { content } = await agent.call('find_operations', { words: 'refund a payment', limit: 1 });
+    const [{ text }] = content as unknown as [{ text: string }];
+    expect(text).toContain('with `amount` a part. A part requires an `idempotency_key`.');
+    await agent.close();
   });
 
   test.each([0, -5, 12.5, 1251])('of %d is invalid_payment', async (amount) => {
