@@ -79,13 +79,21 @@ export async function runBatch(
   return { done };
 }
 
-/** The arguments with the values of earlier results in the places of `{ "$from": [0, "id"] }`. */
-export function withResults(value: unknown, results: readonly unknown[], depth = 0): Filled {
+/**
+ * The arguments with the values of earlier results in the places of `{ "$from": [0, "id"] }`. `room` is what these values
+ * may have in all: a long result that is named a thousand times would fill the memory of the process.
+ */
+export function withResults(
+  value: unknown,
+  results: readonly unknown[],
+  depth = 0,
+  room = { bytes: filledBytesMax },
+): Filled {
   if (depth > depthMax) return { fault: `The arguments are nested more than ${depthMax} deep.` };
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
-      const filled = withResults(item, results, depth + 1);
+      const filled = withResults(item, results, depth + 1, room);
       if ('fault' in filled) return filled;
       items.push(filled.value);
     }
@@ -93,10 +101,10 @@ export function withResults(value: unknown, results: readonly unknown[], depth =
   }
   if (!isObject(value)) return { value };
   if (Object.hasOwn(value, '$from'))
-    return Object.keys(value).length === 1 ? valueAt(value.$from, results) : { fault: shape };
+    return Object.keys(value).length === 1 ? valueAt(value.$from, results, room) : { fault: shape };
   const fields: Input = {};
   for (const [name, part] of Object.entries(value)) {
-    const filled = withResults(part, results, depth + 1);
+    const filled = withResults(part, results, depth + 1, room);
     if ('fault' in filled) return filled;
     Object.defineProperty(fields, name, { value: filled.value, enumerable: true, configurable: true, writable: true });
   }
@@ -105,21 +113,26 @@ export function withResults(value: unknown, results: readonly unknown[], depth =
 
 type Filled = { value: unknown } | { fault: string };
 const depthMax = 32;
+/** No call takes more. */
+const filledBytesMax = 1_048_576;
 const shape =
   '$from must be the only field of its object, and a list: the number of an earlier call, then field names.';
 
-function valueAt(path: unknown, results: readonly unknown[]): Filled {
+function valueAt(path: unknown, results: readonly unknown[], room: { bytes: number }): Filled {
   if (!Array.isArray(path) || path.length === 0) return { fault: shape };
+  const nothing = `Nothing is at ${JSON.stringify(path).slice(0, 200)} in the results of the calls before.`;
   let at: unknown = results;
   for (const key of path) {
     const isThere =
       (typeof key === 'number' && Array.isArray(at) && Object.hasOwn(at, key)) ||
       (typeof key === 'string' && isObject(at) && Object.hasOwn(at, key));
-    if (!isThere)
-      return { fault: `Nothing is at ${JSON.stringify(path).slice(0, 200)} in the results of the calls before.` };
+    if (!isThere) return { fault: nothing };
     at = (at as Record<string | number, unknown>)[key];
   }
-  return { value: at };
+  // The result is text or a picture.
+  if (at === undefined) return { fault: nothing };
+  room.bytes -= Buffer.byteLength(JSON.stringify(at));
+  return room.bytes < 0 ? { fault: 'The values of earlier results have more than 1 MiB in all.' } : { value: at };
 }
 
 const isObject = (value: unknown): value is Input =>

@@ -136,3 +136,13 @@ test.each([
 ])('%j is refused', (value) => {
   expect(withResults({ value }, results)).toEqual({ fault: expect.any(String) });
 });
+
+test('values of earlier results fill 1 MiB at most', () => {
+  const long = [{ text: 'x'.repeat(400_000) }, undefined];
+  const named = (times: number) => ({ texts: Array(times).fill({ $from: [0, 'text'] }) });
+  expect(withResults(named(2), long)).toHaveProperty('value.texts.length', 2);
+  for (const times of [3, 100_000])
+    expect(withResults(named(times), long)).toEqual({ fault: expect.stringContaining('more than 1 MiB') });
+  // A file is no value.
+  expect(withResults({ text: { $from: [1] } }, long)).toEqual({ fault: expect.stringContaining('Nothing is at [1]') });
+});
