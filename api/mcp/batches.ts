@@ -7,8 +7,10 @@ import { type AppError, errors } from '#runtime/errors.ts';
 import { partOf, type Shown, shownOf } from './results.ts';
 
 export const callsMax = 20;
-/** Bytes of all results of a batch; each call has an equal part. */
+/** Bytes of all results of a batch. */
 const batchBytes = 60_000;
+/** Each call of a batch has an equal part. */
+export const shareOf = (steps: readonly Step[]): number => Math.max(2000, Math.floor(batchBytes / steps.length));
 
 export type Step = { operation: Operation; input: Input };
 export type Batch = { steps: Step[] } | { refusal: AppError };
@@ -54,27 +56,29 @@ const changes = (name: string) =>
 type Done = { value: unknown; blocks: Shown['blocks'] };
 /** What was done, and where it stopped. */
 export type Outcome = { done: Done[]; refused?: { call: number; answered: ApiResponse } };
+/** `shown` is what of the response is shown, if that is not all of it. */
+type Answered = ApiResponse & { shown?: ApiResponse };
 
 /** Runs the calls one after the other. `make` makes one; `isOver` ends the batch between two calls. */
 export async function runBatch(
   steps: readonly Step[],
-  make: (step: Step, index: number) => Promise<ApiResponse>,
+  make: (step: Step, index: number) => Promise<Answered>,
   isOver: () => boolean,
 ): Promise<Outcome> {
   const results: unknown[] = [];
   const done: Done[] = [];
-  const share = Math.max(2000, Math.floor(batchBytes / steps.length));
+  const share = shareOf(steps);
   for (const [call, { operation, input }] of steps.entries()) {
     if (isOver()) break;
     const filled = withResults(input, results);
-    const answered =
+    const answered: Answered =
       'fault' in filled
         ? refused(operation, wrong(filled.fault))
         : await make({ operation, input: filled.value as Input }, call);
     if (answered.status >= 400) return { done, refused: { call, answered } };
     results.push(answered.body);
-    const { offset, limit } = partOf(input, share);
-    done.push(shownOf(answered, { offset, limit: Math.min(limit, share) }));
+    const part = partOf(operation, input, share);
+    done.push(shownOf(answered.shown ?? answered, { ...part, limit: Math.min(part.limit, share) }));
   }
   return { done };
 }

@@ -2,12 +2,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type ApiClient, type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
 import { callOperation } from '#api/operations/invoke.ts';
-import type { Operation } from '#api/operations/operations.ts';
 import { follow, followed, type ProgressCallback } from '#api/operations/progress.ts';
 import { pageItems } from '#api/pagination.ts';
 import { toolName } from '#rules/calls/calls.ts';
-import { runBatch, type Step } from './batches.ts';
-import { failureOf, partOf, resultOf, shownOf, usualBytes } from './results.ts';
+import { runBatch, type Step, shareOf } from './batches.ts';
+import { failureOf, partOf, resultOf, shownError, usualBytes } from './results.ts';
 import type { SiteNames } from './site-names.ts';
 
 /** A batch waits for all its work for at most this long; what is not finished then is read again. */
@@ -35,7 +34,7 @@ async function make(
   if ('refusal' in named) return { ...named.refusal, input: given };
   const { input } = named;
   const answered = await callOperation(send, operation, input, waitSeconds);
-  return { ...(await shortened(send, operation, input, answered)), input };
+  return { ...(await shortened(send, { operation, input }, answered, usualBytes)), input };
 }
 
 /** Calls one operation, and follows it to its end if the client reads its progress. */
@@ -44,22 +43,27 @@ export async function callOne(calling: Calling, step: Step): Promise<CallToolRes
   const { [step.operation.name]: how } = followed;
   const begun = await make(calling, step, how && tell ? 0 : undefined);
   const { body, input } = begun;
-  if (!how || !tell || begun.status >= 400 || !body) return resultOf(begun, partOf(step.input));
+  if (!how || !tell || begun.status >= 400 || !body) return resultOf(begun, partOf(step.operation, step.input));
   const ended = await follow(send, how, { ...begun, body }, { input, tell, gone });
   // The work failed, though the request that read its state succeeded.
   if (ended !== begun && ended.body?.error && ended.status < 400) return failureOf(ended.body.error);
-  return resultOf(ended, partOf(step.input));
+  return resultOf(ended, partOf(step.operation, step.input));
 }
 
 /** Calls operations in order, up to the first refusal. */
 export async function callAll(calling: Calling, steps: readonly Step[]): Promise<CallToolResult> {
   const { tell, gone } = calling;
   const started = performance.now();
-  const makeNext = async (step: Step, index: number): Promise<ApiResponse> => {
+  const makeNext = async (step: Step, index: number) => {
     const { operation } = step;
     const elapsed = (performance.now() - started) / 1000;
     await tell?.(Math.ceil(elapsed) + index, `${index + 1} of ${steps.length}: ${toolName(operation.name)}`);
-    if (!(operation.name in followed)) return await make(calling, step);
+    if (!(operation.name in followed)) {
+      const made = await make(calling, step);
+      // Later calls may name items that there is no room to show.
+      const shown = await shortened(calling.send, { operation, input: made.input }, made, shareOf(steps));
+      return { ...made, shown: shown.status < 400 ? shown : made };
+    }
     const asked = typeof step.input.wait_seconds === 'number' ? step.input.wait_seconds : usualWaitSeconds;
     return await make(calling, step, Math.max(0, Math.min(asked, Math.floor(batchWaitSeconds - elapsed))));
   };
@@ -78,7 +82,7 @@ function stopped(
 ) {
   const names = steps.map(({ operation }) => toolName(operation.name));
   const at = refused?.call ?? results.length;
-  const error = refused && (shownOf(refused.answered, { offset: 0, limit: usualBytes }).value as Input).error;
+  const error = refused && shownError((refused.answered.body?.error ?? {}) as Input);
   return {
     done: results,
     ...(error ? { refused: { call: at, operation: names[at], error } } : {}),
@@ -89,24 +93,24 @@ function stopped(
 /** If a page of a list is too large, requests a shorter one with the same start. */
 async function shortened(
   send: ApiClient,
-  operation: Operation,
-  input: Input,
+  { operation, input }: Step,
   answered: ApiResponse,
+  room: number,
 ): Promise<ApiResponse> {
   const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
   let now = answered;
-  for (let limit = shorterPage(now, input.limit); isList && limit > 0; limit = shorterPage(now, limit)) {
+  for (let limit = shorterPage(now, input.limit, room); isList && limit > 0; limit = shorterPage(now, limit, room)) {
     now = await callOperation(send, operation, { ...input, limit });
   }
   return now;
 }
 
 /** How many items fit if the response is too large, by their average size; 0 if it fits or has too few items. */
-function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown): number {
+function shorterPage({ body, bytes, more, type }: ApiResponse, asked: unknown, room: number): number {
   const limit = typeof asked === 'number' ? asked : pageItems;
   // A truncated response has an unknown number of items.
   if (more && isJson({ type })) return Math.floor(limit / 8);
   const items = Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0;
-  if (items <= 1 || bytes.length <= usualBytes) return 0;
-  return Math.max(1, Math.min(items - 1, Math.floor((items * usualBytes * 0.8) / bytes.length)));
+  if (items <= 1 || bytes.length <= room) return 0;
+  return Math.max(1, Math.min(items - 1, Math.floor((items * room * 0.8) / bytes.length)));
 }

@@ -1,14 +1,16 @@
 /** API responses as tool results: text once and compact, in parts where it is long, and pictures as pictures. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { extraInputs } from '#api/operations/extra-inputs.ts';
+import { extraInputs, extrasOf } from '#api/operations/extra-inputs.ts';
 import { type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
+import type { Operation } from '#api/operations/operations.ts';
 import { renderCalls } from '#rules/calls/calls.ts';
+import { hintsOf } from './hints.ts';
 
 type Block = CallToolResult['content'][number];
 /** A response to show: JSON or text, and blocks that are neither. */
 export type Shown = { value: unknown; blocks: Block[] };
-/** The part of a long result, in bytes. */
-export type Part = { offset: number; limit: number };
+/** The part of a long result, in bytes, and how to get what comes after this offset. */
+export type Part = { offset: number; limit: number; rest(from: number): string };
 
 /** The usual size of a result, in bytes: about 6,000 tokens. */
 export const usualBytes = 24_000;
@@ -16,9 +18,17 @@ const bytesMax = 100_000;
 const detailMax = 6000;
 
 /** The part that the call asks for. */
-export function partOf({ [extraInputs.offset]: offset, [extraInputs.limit]: limit }: Input, usual = usualBytes): Part {
+export function partOf(operation: Operation, input: Input, usual = usualBytes): Part {
+  const { [extraInputs.offset]: offset, [extraInputs.limit]: limit } = input;
   const size = typeof limit === 'number' && limit > 200 ? Math.min(limit, bytesMax) : usual;
-  return { offset: typeof offset === 'number' ? offset : 0, limit: size };
+  return { offset: typeof offset === 'number' ? offset : 0, limit: size, rest: (from) => restOf(operation, from) };
+}
+
+/** A call that changes something would do so again. */
+function restOf(operation: Operation, from: number): string {
+  if (extrasOf(operation).includes(extraInputs.offset)) return `Call again with offset ${from} for the rest.`;
+  if (hintsOf(operation).readOnlyHint) return 'Ask for less at once, with a smaller limit or a filter.';
+  return 'It was done: do not call it again for the rest.';
 }
 
 export function resultOf(answered: ApiResponse, part: Part): CallToolResult {
@@ -56,7 +66,7 @@ const tooLong: Shown = {
 };
 
 /** The calls of its next step in the words of tools, and the beginning of a long log. */
-function shownError(error: Input): Input {
+export function shownError(error: Input): Input {
   const { next_action: next, detail } = error;
   return {
     ...error,
@@ -68,14 +78,14 @@ function shownError(error: Input): Input {
 }
 
 /** One file of the source, or several: a picture becomes a block, and a long text is a part of it. */
-function sourceFiles(body: Input, { offset, limit }: Part): Shown {
+function sourceFiles(body: Input, { offset, limit }: Pick<Part, 'offset' | 'limit'>): Shown {
   if (body.kind === 'file') return sourceFile(body, { offset, limit });
   const items = body.items as Input[];
   const shown = items.map((file) => sourceFile(file, { offset: 0, limit: Math.floor(limit / items.length) }));
   return { value: { ...body, items: shown.map(({ value }) => value) }, blocks: shown.flatMap(({ blocks }) => blocks) };
 }
 
-function sourceFile({ text, base64, ...file }: Input, { offset, limit }: Part): Shown {
+function sourceFile({ text, base64, ...file }: Input, { offset, limit }: Pick<Part, 'offset' | 'limit'>): Shown {
   if (typeof text === 'string') {
     const bytes = Buffer.from(text);
     const end = wholeCharacters(bytes, offset + limit);
@@ -116,13 +126,13 @@ function fileOf(answered: ApiResponse, part: Part): Shown {
 /** Bytes from `offset` on, cut between characters, and where the rest begins. */
 function textPart(
   { bytes, total, more = false }: { bytes: Buffer; total: number | undefined; more?: boolean },
-  { offset, limit }: Part,
+  { offset, limit, rest }: Part,
 ): string {
   const end = wholeCharacters(bytes, limit);
   const shown = bytes.subarray(0, end).toString();
   if (end === bytes.length && !more) return shown;
   const length = total === undefined ? '' : ` of ${total}`;
-  return `${shown}\n[Cut at byte ${offset + end}${length}. Call again with offset ${offset + end} for the rest.]`;
+  return `${shown}\n[Cut at byte ${offset + end}${length}. ${rest(offset + end)}]`;
 }
 
 /** The last offset up to `max` at which a UTF-8 character begins. */

@@ -1,7 +1,7 @@
 /** Several operations in one tool call. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withResults } from '#api/mcp/batches.ts';
-import { createFixture } from '#test/api/fixture.ts';
+import { createFixture, createSite } from '#test/api/fixture.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { type Agent, connect } from './fixture.ts';
 
@@ -109,6 +109,29 @@ test('a batch has 1 to 20 calls, all of known operations', async () => {
   expect((await run('read_operations', [])).error.code).toBe('invalid_input');
   expect((await run('read_operations', reading.slice(1))).results.length).toBe(20);
   expect(await sites()).toEqual(before);
+});
+
+test('a long list is shortened to its part, and later calls may name all of it', async () => {
+  const site = await createSite(owner, { template: 'blank' });
+  const body = 'word '.repeat(100).trim();
+  for (let n = 0; n < 12; n++) await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: { page: '/', body } });
+  const list = { operation: 'comment_list', arguments: { id: site.id } };
+  const reply = { operation: 'comment_reply', arguments: { id: { $from: [0, 'items', 11, 'id'] }, message: 'Read.' } };
+  const told = await run('call_operations', [...Array(19).fill(list), reply]);
+  const [{ items, next_cursor: cursor }] = told.results;
+  expect([told.isError, items.length > 0 && items.length < 12]).toEqual([false, true]);
+  const next = await run('read_operations', [{ ...list, arguments: { id: site.id, limit: 12, cursor } }]);
+  expect(items.length + next.results[0].items.length).toBe(12);
+});
+
+test('what was changed is not called again for the rest of its result', async () => {
+  const site = await createSite(owner, { template: 'blank' });
+  const many = Array.from({ length: 50 }, (_, n) => ({ name: `field_${n}`, label: `Label ${n}`, kind: 'text' }));
+  const form = { operation: 'form_create', arguments: { id: site.id, name: 'Long', fields: many } };
+  const page = { operation: 'skill_read', arguments: { path: 'SKILL.md' } };
+  const { results } = await run('call_operations', [form, ...Array(19).fill(page)]);
+  expect(results[0]).toMatch(/\n\[Cut at byte \d+ of \d+\. It was done: do not call it again for the rest\.\]$/);
+  expect(results[1]).toMatch(/ Call again with offset \d+ for the rest\.\]$/);
 });
 
 const results = [{ id: 'a', items: [{ id: 'b' }] }, { url: 'x' }];
