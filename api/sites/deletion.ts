@@ -82,11 +82,12 @@ async function requireSeldomDeleted(tx: EntityManager, { clock, config }: Deps, 
 }
 
 function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
-  const confirm = `call ${call('site.delete', { id, confirm: true })}`;
   if (!pending) {
     return errors.confirm_required(
       `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for ${deletionDelay}.`,
-      { nextAction: `To confirm, ${confirm}. To keep a copy, call ${call('site.export', { id })} first.` },
+      {
+        nextAction: `To confirm, call ${call('site.delete', { id, confirm: true })}. To keep a copy, call ${call('site.export', { id })} first.`,
+      },
     );
   }
   const counts = [
@@ -98,7 +99,7 @@ function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
   return errors.confirm_required(
     `The site ${name} still has ${counts.join(', ')}. Visitors are not told that the site is deleted.`,
     {
-      nextAction: `Cancel the bookings and wait for the refunds, or ${confirm}&discard=true: open payments then expire, and bookings and refunds continue without the site.`,
+      nextAction: `Cancel the bookings and wait for the refunds, or call ${call('site.delete', { id, confirm: true, discard: true })}: open payments then expire, and bookings and refunds continue without the site.`,
     },
   );
 }

@@ -26,7 +26,7 @@ export const hostingErrors = {
     status: 409,
     retryable: false,
     when: 'The preview slot contains unpublished changes',
-    remedy: 'Publish the preview slot. To discard the changes, clear the slot with `?discard=true`.',
+    remedy: `Publish the preview slot. To discard the changes, clear the slot: ${call('preview.clear', { discard: true })}.`,
   },
   slot_empty: {
     status: 409,

@@ -94,7 +94,7 @@ export const siteErrors = {
     status: 409,
     retryable: false,
     when: 'Posts cannot be published before the site is live',
-    remedy: 'Publish the whole site first, with `{"scope":"site"}`.',
+    remedy: `Publish the whole site first: ${call('site.publish', { scope: 'site' })}.`,
   },
   no_live_source: {
     status: 409,

@@ -114,6 +114,6 @@ export const visitorErrors = {
     retryable: false,
     when: 'The change requires confirmation',
     remedy:
-      'Tell the owner what will be lost; the message describes it. If they agree, follow `next_action`: send the call again with `"confirm": true`, or with `?confirm=true` for a DELETE.',
+      'Tell the owner what will be lost; the message describes it. If they agree, follow `next_action`: send the same call again, with `confirm` set to true.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -120,6 +120,10 @@ test('open payments and future bookings are counted, and discarded only on deman
   expect(refused.code).toBe('confirm_required');
   expect(refused.message).toContain('1 open payment, 1 payment that is being refunded, 1 future booking');
   expect(refused.next_action).toContain('?confirm=true&discard=true');
+  const headers = { 'user-agent': 'frontage-client/1 node/24' };
+  expect(errorOf(await owner.call('DELETE', path(site, '?confirm=true'), { headers })).next_action).toContain(
+    `\`frontage site delete ${site.id} --confirm true --discard true\`:`,
+  );
   expect((await owner.call('DELETE', path(site, '?confirm=true&discard=true'))).body.status).toBe('deleting');
   const [payment] = await em.execute<{ status: string }[]>('select status from payment where id like ?', ['pay_a%']);
   expect(payment?.status).toBe('expired');

@@ -16,8 +16,13 @@ const owner = await fixture.newCaller();
 const http = /\b(GET|POST|PUT|PATCH|DELETE) [/`…]/;
 const client = /\bfrontage [a-z-]+/;
 const tool = /\b[a-z]+_[a-z_]+ \{|_operations\b/;
+const query = /[?&][a-z_]+=/;
 /** What must not appear in the texts of each surface. */
-const foreign: Record<Surface, RegExp[]> = { http: [client, tool], client: [http, tool], mcp: [http, client] };
+const foreign: Record<Surface, RegExp[]> = {
+  http: [client, tool],
+  client: [http, tool, query],
+  mcp: [http, client, query],
+};
 const open = /\{\w+\}|⟦|undefined/;
 const surfaces = Object.keys(foreign) as Surface[];
 
