@@ -26,7 +26,7 @@ export const credentialInput = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether a push with these credentials may publish the site. The default is false. Pushes do not publish yet, so this has no effect.',
+      'Whether a push to `main` with these credentials publishes the site, if `frontage.toml` there says `publish_on_push = true`. The default is false.',
     ),
 });
 

@@ -49,6 +49,15 @@ test('a push is published if the site says so and the password may', async () =>
   expect(await versionsOf(site)).toHaveLength(1);
 });
 
+test('a password for git is described as what it does', async () => {
+  const owner = await fixture.newCaller();
+  const { paths } = (await owner.call('GET', '/openapi.json')).body;
+  const { requestBody } = paths['/v1/sites/{id}/git-credentials'].post;
+  const { schema } = requestBody.content['application/json'];
+  expect(JSON.stringify(schema.properties.publish)).toMatch(/publishes the site, if .*publish_on_push = true/);
+  expect(JSON.stringify(schema)).not.toContain('no effect');
+});
+
 test('a push is not published without the setting or with another password', async () => {
   const unset = await cloneSite(fixture, { publish: true });
   expect((await unset.push()).stderr).not.toContain('ublish');
