@@ -13,17 +13,22 @@ const pagesMax = 20;
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value);
 
-/** Names are looked up among the caller's sites, at most once for a message. */
+/**
+ * Names are looked up among the caller's sites, also those under deletion. A name that is not known yet is looked up
+ * again: an earlier call of the message may have made or renamed its site.
+ */
 export function siteNames(send: ApiClient): SiteNames {
-  let known: Promise<Named[]> | undefined;
+  let known: readonly Named[] = [];
   return async (operation, input) => {
-    const fields = fieldsOf(operation).filter((field) => isName(input[field]));
-    if (fields.length === 0) return { input };
-    known ??= allSites(send);
-    const sites = await known;
     const ids: Input = {};
-    for (const field of fields) {
-      const site = sites.find(({ name }) => name === input[field]);
+    for (const field of fieldsOf(operation).filter((one) => isName(input[one]))) {
+      const named = ({ name }: Named) => name === input[field];
+      if (!known.some(named)) {
+        const read = await allSites(send);
+        if ('refusal' in read) return read;
+        known = read.sites;
+      }
+      const site = known.find(named);
       if (!site) return { refusal: refused(operation, noSuchName(String(input[field]))) };
       ids[field] = site.id;
     }
@@ -37,15 +42,19 @@ function fieldsOf({ path, inputs }: Operation): string[] {
   return [...ofPath, ...inputs.filter(({ name }) => name === 'site_id').map(({ name }) => name)];
 }
 
-async function allSites(send: ApiClient): Promise<Named[]> {
+async function allSites(send: ApiClient): Promise<{ sites: Named[] } | { refusal: ApiResponse }> {
   const sites: Named[] = [];
-  let cursor: string | null = '';
-  for (let pages = 0; cursor !== null && pages < pagesMax; pages++) {
-    const { body } = await send('GET', `/v1/sites?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-    sites.push(...((body?.items ?? []) as Named[]));
-    cursor = (body?.next_cursor ?? null) as string | null;
+  for (const status of ['', '&status=deleting']) {
+    let cursor: string | null = '';
+    for (let pages = 0; cursor !== null && pages < pagesMax; pages++) {
+      const after: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+      const answered = await send('GET', `/v1/sites?limit=200${status}${after}`);
+      if (answered.status >= 400) return { refusal: answered };
+      sites.push(...((answered.body?.items ?? []) as Named[]));
+      cursor = (answered.body?.next_cursor ?? null) as string | null;
+    }
   }
-  return sites;
+  return { sites };
 }
 
 const noSuchName = (name: string) =>

@@ -160,25 +160,29 @@ export const json = async (...args) => await bodyOf(await call(...args));
  * All items of a list.
  * @param {Server} server
  * @param {string} path
+ * @param {string} [filter]
  */
-export async function* allItems(server, path) {
+export async function* allItems(server, path, filter = '') {
   for (let cursor = ''; cursor !== null; ) {
-    const page = await json(server, 'GET', `${path}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const after = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await json(server, 'GET', `${path}?limit=200${filter}${after}`);
     yield* page.items;
     cursor = page.next_cursor;
   }
 }
 
 /**
- * A site by its id, name or address.
+ * A site by its id, name or address. The list of sites leaves out those under deletion, which can be restored.
  * @param {Server} server
  * @param {string | undefined} named
  */
 export async function siteOf(server, named) {
   if (!named) throw usage('Specify a site by its id, name or address.', 'frontage site list');
   if (/^site_/.test(named)) return json(server, 'GET', `/v1/sites/${encodeURIComponent(named)}`);
-  for await (const site of allItems(server, '/v1/sites')) {
-    if ([site.name, site.address, site.address?.replace(/^https?:\/\//, '')].includes(named)) return site;
+  for (const filter of ['', '&status=deleting']) {
+    for await (const site of allItems(server, '/v1/sites', filter)) {
+      if ([site.name, site.address, site.address?.replace(/^https?:\/\//, '')].includes(named)) return site;
+    }
   }
   throw new Stop(exits.refused, `You have no site called ${plain(named)}.`, {
     next: 'frontage site list',

@@ -40,6 +40,21 @@ test('calls run in order, and take values of earlier results', async () => {
   expect([results[3].id, results[3].name, results[4].id]).toEqual([results[1].id, 'Enquiry', results[0].id]);
 });
 
+test('a name is found once its site is made or renamed, and under deletion', async () => {
+  const [name, next] = [`made-${process.pid}`, `moved-${process.pid}`];
+  const named = (operation: string, id: string, more: object = {}) => ({ operation, arguments: { id, ...more } });
+  const told = await run('call_operations', [
+    create(name),
+    named('site_read', name),
+    named('site_update', name, { name: next }),
+    named('site_archive', next),
+    named('site_delete', next, { confirm: true }),
+  ]);
+  expect([told.isError, told.results?.at(-1).status]).toEqual([false, 'deleting']);
+  const restored = await run('call_operations', [named('site_restore', next)]);
+  expect(restored.results[0]).toMatchObject({ name: next, status: 'archived' });
+});
+
 test('a refusal stops the calls, and says what was done', async () => {
   const [first, last] = [`first-${process.pid}`, `last-${process.pid}`];
   const told = await run('call_operations', [

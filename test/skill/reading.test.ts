@@ -95,6 +95,18 @@ test('restore makes the previous or the given version live', async () => {
   expect(await restore()).toEqual([1, `✗ The site has no earlier version.\n${next} shop\n`]);
 });
 
+test('a site under deletion is named like any other', async () => {
+  const post = { operationId: 'site.restore', summary: 'Restore' };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/sites/{id}/restore-site': { post } } }];
+  answers['GET /v1/sites?limit=200'] = () => [200, { items: [], next_cursor: null }];
+  const deleting = { items: [{ id: 'site_x', name: 'shop', status: 'deleting' }], next_cursor: null };
+  answers['GET /v1/sites?limit=200&status=deleting'] = () => [200, deleting];
+  answers['POST /v1/sites/site_x/restore-site'] = () => [200, { id: 'site_x', status: 'archived' }];
+  const { exit, out } = await run(['site', 'restore', 'shop', '--json'], { env });
+  expect([exit, JSON.parse(out).status]).toEqual([0, 'archived']);
+  expect((await run(['site', 'restore', 'mart'], { env })).err).toContain('You have no site called mart.');
+});
+
 test('a comment is resolved and reopened by its own commands', async () => {
   const note = { type: 'string' };
   const schema = { type: 'object', properties: { page: note, note, action: note, thread_id: note } };
