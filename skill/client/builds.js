@@ -127,8 +127,9 @@ export function finishBuild(deployment, { asJson, quiet }) {
       body: { error: { ...error, detail } },
     });
   }
-  const exit = show(asJson ? deployment : { id: deployment.id, status: deployment.status }, { json: asJson });
+  const { id, status, next_action } = deployment;
+  const exit = show(asJson ? deployment : { id, status, next_action }, { json: asJson });
   if (!asJson) for (const warning of deployment.warnings?.items ?? []) logWarning(warning);
-  if (['live', 'retired', 'ready'].includes(deployment.status)) return exits.done;
-  return ['superseded', 'cancelled'].includes(deployment.status) ? exits.refused : exit;
+  if (['live', 'retired', 'ready'].includes(status)) return exits.done;
+  return ['superseded', 'cancelled'].includes(status) ? exits.refused : exit;
 }

@@ -1,7 +1,7 @@
 /** The terminal client while it follows long work: network gaps, the log, and the right ending. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -154,6 +154,29 @@ test('log parts are printed by line, with the published site’s warnings', asyn
   const items = [{ kind: 'broken_link', path: '/about/', message: 'Its link to /nothing/ leads nowhere.' }];
   answers['GET /v1/deployments/dep_x'] = json({ ...deployment('live'), warnings: { items } });
   expect((await run('publish', 'site_x')).err).toContain('! /about/: Its link to /nothing/ leads nowhere.\n');
+});
+
+test('a publish that a later one replaced says so', async () => {
+  const next_action = 'A later version took its place. Call `frontage deployment read dep_y` to see whether it is live.';
+  answers['GET /v1/deployments/dep_x'] = json({ ...deployment('superseded'), next_action });
+  const { exit, out, err } = await run('publish', 'site_x');
+  expect([exit, out.replace(/ +/g, ' ')]).toEqual([1, 'id dep_x\nstatus superseded\n']);
+  expect(err).toBe(`building pages\n→ ${next_action}\n`);
+});
+
+test('deployed output prints its version and address', async () => {
+  const drained =
+    (body: unknown): Answering =>
+    (request, response) =>
+      void request.resume().once('end', () => json(body)(request, response));
+  answers['POST /v1/sites/site_x/deployments'] = drained(deployment('uploading'));
+  answers['POST /v1/deployments/dep_x/archive'] = drained({ deployment: deployment('uploading'), left_out: [] });
+  answers['POST /v1/deployments/dep_x/complete'] = drained(deployment('live'));
+  const folder = join(home, 'dist');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'index.html'), '<h1>Shop</h1>');
+  const { exit, err } = await run('deploy', 'site_x', folder);
+  expect([exit, err]).toEqual([0, '✓ Version 7 is live: http://shop.localhost\n']);
 });
 
 test('a refusal ends following at once, and names the command to check again', async () => {

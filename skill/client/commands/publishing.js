@@ -97,7 +97,9 @@ export const deploy = {
     });
     if (!asJson && leftOut.length > 0) log(`Left out: ${leftOut.map(plain).join(', ')}`);
     const completed = await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax });
-    return finishBuild(await follow(server, completed, asJson || quiet), { asJson, quiet });
+    const settled = await follow(server, completed, asJson || quiet);
+    if (!asJson && settled.status === 'live') logLive(settled, site);
+    return finishBuild(settled, { asJson, quiet });
   },
 };
 
