@@ -84,8 +84,8 @@ export async function runBatch(
 }
 
 /**
- * The arguments with the values of earlier results in the places of `{ "$from": [0, "id"] }`. `room` is what these values
- * may have in all: a long result that is named a thousand times would fill the memory of the process.
+ * The arguments with the values of earlier results in the places of `{ "$from": [0, "id"] }`. `room` is what these
+ * values may have in all: a long result that is named a thousand times would fill the memory of the process.
  */
 export function withResults(
   value: unknown,

@@ -69,9 +69,9 @@ const isYesOrNo = ({ enum: values }: Schema): boolean =>
 const mapValues = (object: Record<string, Schema>, map: (schema: Schema) => Schema): Record<string, Schema> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 
-/** Things of HTTP that a tool does not have. */
+/** Things of HTTP that a tool does not have. In backticks, `body` is an input. */
 const httpWords =
-  /`?\b(Prefer|Cache-Control|If-Match|If-None-Match|Accept|Content-Type|content-type|event-stream|text\/html|HTTP|header|body|Scope:)/;
+  /`?\b(Prefer|Cache-Control|If-Match|If-None-Match|Accept|Content-Type|content-type|event-stream|text\/html|HTTP|header|Scope:)|(?<!`)\bbody\b/;
 
 /** A text of the API description without the sentences about HTTP, and with the key under the name of its input. */
 export function modelWords(text: string): string {

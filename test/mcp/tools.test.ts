@@ -121,6 +121,11 @@ test.each([
   expect(text).not.toMatch(/⟦|undefined/);
 });
 
+test('the inputs of a comment are explained, also the one called body', async () => {
+  const text = await found((agents as [Agent, Agent])[0], { words: 'comment write', limit: 1 });
+  expect(text).toContain('Send `page` and `body` to start a thread, or `thread_id` and `action` to change one.');
+});
+
 test('what is found comes in parts', async () => {
   const [agent] = agents as [Agent, Agent];
   const names = (text: string) => [...text.matchAll(/^([a-z_]+)\(/gm)].map(([, name]) => name);

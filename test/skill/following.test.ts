@@ -157,7 +157,7 @@ test('log parts are printed by line, with the published site’s warnings', asyn
 });
 
 test('a publish that a later one replaced says so', async () => {
-  const next_action = 'A later version took its place. Call `frontage deployment read dep_y` to see whether it is live.';
+  const next_action = 'A later version took its place. Call `frontage deployment read dep_y`.';
   answers['GET /v1/deployments/dep_x'] = json({ ...deployment('superseded'), next_action });
   const { exit, out, err } = await run('publish', 'site_x');
   expect([exit, out.replace(/ +/g, ' ')]).toEqual([1, 'id dep_x\nstatus superseded\n']);
