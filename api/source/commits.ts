@@ -39,8 +39,11 @@ export type Write = {
   begin?(): Promise<void>;
   /** Writes further records of the commit, in the transaction that ends once git has it. An error from it ends the write. */
   record?(tx: EntityManager, changes: readonly PlannedChange[]): Promise<unknown>;
-  /** Plans the changes from what the branch contains; called again if that moved meanwhile. An error from it ends the write. */
-  plan(files: Files): PlannedChange[] | Promise<PlannedChange[]>;
+  /**
+   * Plans the changes from what the branch contains; called again if that moved meanwhile. `ref` is the branch, if it
+   * exists and is not `main`. An error ends the write.
+   */
+  plan(files: Files, ref: Branch | undefined): PlannedChange[] | Promise<PlannedChange[]>;
 };
 
 /** The commit that the branch points to now, and how many files changed. `changes` is the final plan. */
@@ -115,12 +118,13 @@ async function tryWrite(
   const { site, repository, message, by: actor, source, expectedHead, branch = 'main', callId, plan } = write;
   const repositories = requireRepositories(deps);
   const { tip, parent, files } = await readBranch(repositories, site, repository, branch);
-  const changes = await plan(files);
+  const ref = tip === null || branch === 'main' ? undefined : branch;
+  const changes = await plan(files, ref);
   const effective = changes.filter(({ path, content }) => files.get(path)?.oid !== content?.oid);
   if (parent !== null && effective.length === 0) {
     return { repository, commit: parent, filesChanged: 0, changes, counted: 0 };
   }
-  if (expectedHead !== undefined && expectedHead !== parent) throw stale(site.id, branch, parent);
+  if (expectedHead !== undefined && expectedHead !== parent) throw stale(site.id, branch, { ref, head: parent });
   const edits = effective.map(({ path, content }) => editOf(path, content, files.get(path)));
   const by = roleOf(site, actor);
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
@@ -192,11 +196,12 @@ export async function writeRows(
   return ids;
 }
 
-function stale(siteId: string, branch: Branch, head: string | null): AppError {
+function stale(siteId: string, branch: Branch, at: { ref: Branch | undefined; head: string | null }): AppError {
+  const { ref, head } = at;
   return errors.stale_hash(
     `The repository has changed since expected_head: ${branch} now points to ${head ?? 'no commit'}.`,
     {
-      nextAction: `Read the files again with ${call('source.files', { id: siteId })}, then send the commit with the new expected_head.`,
+      nextAction: `Read the files again with ${call('source.files', { id: siteId, ref })}, then send the commit with the new expected_head.`,
     },
   );
 }

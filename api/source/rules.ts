@@ -13,7 +13,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { requireRepositories, type Written, writeChanges } from './commits.ts';
 import { type Files, type PlannedChange, receivedContent } from './content.ts';
-import { applyEdits, type Edit, mismatch } from './edits.ts';
+import { applyEdits, type Edit, mismatch, type Place } from './edits.ts';
 import { commitOfEarlierRun, type KeyedCall } from './resumed-commits.ts';
 import type { ChangeInput } from './schemas.ts';
 import { readFile, type SiteFile } from './tree.ts';
@@ -53,7 +53,7 @@ export async function commitChanges(
     source: 'api',
     expectedHead,
     callId: keyed?.id,
-    plan: (files) => planChanges(repositories, { siteId: site.id, repository }, changes, files),
+    plan: (files, ref) => planChanges(repositories, { siteId: site.id, repository, ref }, changes, files),
   });
 }
 
@@ -100,7 +100,7 @@ const editedBytesMax = 4 * 1_048_576;
 
 async function planChanges(
   repositories: Repositories,
-  { siteId, repository }: { siteId: string; repository: Repository },
+  { siteId, repository, ref }: { siteId: string; repository: Repository; ref: Branch | undefined },
   wanted: readonly Wanted[],
   files: Files,
 ): Promise<PlannedChange[]> {
@@ -110,7 +110,7 @@ async function planChanges(
   for (const change of wanted) {
     const { path } = change;
     const file = files.get(path);
-    const shown = prefix + path;
+    const shown = { path: prefix + path, ref };
     if ('content' in change) {
       if (change.content === null && !file) throw noSuchFile(siteId, shown);
       planned.push(change);
@@ -122,7 +122,7 @@ async function planChanges(
       throw mismatch(shown, 'and in the files before it, there is more text than edits can change');
     const edited = applyEdits(
       shown,
-      await textOf(repositories, siteId, { ...file, path: shown, repository }),
+      await textOf(repositories, siteId, { ...file, ...shown, repository }),
       change.edits,
     );
     planned.push({ path, content: await receivedContent(Buffer.from(edited)) });
@@ -130,14 +130,14 @@ async function planChanges(
   return planned;
 }
 
-async function textOf(repositories: Repositories, siteId: string, file: SiteFile): Promise<string> {
+async function textOf(repositories: Repositories, siteId: string, file: SiteFile & Place): Promise<string> {
   const read = await readFile(repositories, siteId, file);
   if ('text' in read && read.text !== undefined) return read.text;
-  throw mismatch(file.path, 'there is no text: the file is not UTF-8');
+  throw mismatch(file, 'there is no text: the file is not UTF-8');
 }
 
-function noSuchFile(siteId: string, path: string) {
+function noSuchFile(siteId: string, { path, ref }: Place) {
   return errors.not_found(`There is no file ${printable(path)} to change.`, {
-    nextAction: `List the files with ${call('source.files', { id: siteId, recursive: true })}.`,
+    nextAction: `List the files with ${call('source.files', { id: siteId, ref, recursive: true })}.`,
   });
 }

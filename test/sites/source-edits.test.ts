@@ -76,7 +76,13 @@ test('a commit to a preview’s branch leaves main as it is', async () => {
   const slot = (await owner.call('GET', `/v1/sites/${site.id}/previews/2`)).body;
   expect(slot.holds_work).toBe(true);
   expect(errorOf(await edit([{ find: 'Open', replace: 'x' }], { branch: 'preview/99' })).code).toBe('invalid_slot');
-  expect(errorOf(await edit([{ find: 'none', replace: 'x' }], { branch: 'preview/3' })).code).toBe('edit_mismatch');
+  const none = [{ find: 'none', replace: 'x' }];
+  const begun = errorOf(await edit(none, { branch: 'preview/2' }));
+  expect(begun.next_action).toContain(`?path=${path}&ref=preview/2,`);
+  const missing = errorOf(await commit([{ path: 'src/gone.md', delete: true }], { branch: 'preview/2' }));
+  expect(missing.next_action).toContain('?ref=preview/2&recursive=true');
+  const other = errorOf(await edit(none, { branch: 'preview/3' }));
+  expect([other.code, other.next_action]).toEqual(['edit_mismatch', expect.stringContaining(`?path=${path},`)]);
   // A refused commit makes no branch.
   expect((await filesAt(`path=${path}&ref=preview/3`)).status).toBe(404);
   for (const branch of ['preview/0', 'master', 'preview/../main', 'refs/heads/main'])
