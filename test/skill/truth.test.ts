@@ -92,6 +92,32 @@ test('each template contains every site file that a page names', async () => {
   ]).toEqual([true, expect.objectContaining({ form: '', bookings: expect.objectContaining({ open: false }) })]);
 });
 
+test('every text of a template’s posts waits for the owner’s own', async () => {
+  for (const { name } of await listTemplates()) {
+    const { content = new Map<string, Buffer>() } = (await readTemplate(name, { title: 'T' })) ?? {};
+    for (const [path, bytes] of content) {
+      if (!path.endsWith('.md')) continue;
+      const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(String(bytes)) ?? [];
+      const lines = body.split('\n').map((line) => line.replace(/^(#+|>|\d+\.) /, ''));
+      const unmarked = lines.filter((line) => line !== '' && !/^\[\[[^[\]]+\]\]$/.test(line));
+      expect([name, path, unmarked]).toEqual([name, path, []]);
+      expect(head).not.toMatch(/^(title|description|coverAlt): (?!"\[\[)|^tags: \[(?!"\[\[)/m);
+    }
+  }
+});
+
+test('no template asks visitors to call where it has no phone number', async () => {
+  for (const { name } of await listTemplates()) {
+    const { source = new Map<string, Buffer>() } = (await readTemplate(name, { title: 'T' })) ?? {};
+    for (const [path, bytes] of source) {
+      const asking = String(bytes)
+        .split('\n')
+        .filter((line) => /call <Reach by="phone"/.test(line) && !line.includes('{site.phone && '));
+      expect([name, path, asking]).toEqual([name, path, []]);
+    }
+  }
+});
+
 test('the font families that the skill recommends are installed in every site', async () => {
   const { dependencies } = JSON.parse(await readFile(join(root, 'providers/sandbox/image/package.json'), 'utf8'));
   const packages = Object.keys(dependencies).filter((name) => name.startsWith('@fontsource'));
