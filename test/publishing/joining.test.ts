@@ -29,7 +29,7 @@ test('an identical publish in progress is joined, and another one is not', async
   expect([fresh.number, (await publish()).number]).toEqual([3, 4]);
   const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
   const overtaken = await read(second.id);
-  if (overtaken.status === 'superseded')
-    expect(overtaken.next_action).toContain(`GET /v1/deployments/${overtaken.superseded_by}`);
+  expect(overtaken).toMatchObject({ status: 'superseded', superseded_by: fresh.id });
+  expect(overtaken.next_action).toContain(`GET /v1/deployments/${fresh.id}`);
   expect((await read(fresh.id)).address).toBe(first.address);
 });

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { instant } from '#api/schemas.ts';
 import { createFixture, createSite, errorOf } from '#test/api/fixture.ts';
+import { bodySchema, routesOf } from '#test/api/samples.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { payingEnv } from '#test/payments/fixture.ts';
 
@@ -93,11 +94,19 @@ test('an expiry in a body is such a time too', async () => {
   }
 });
 
+type Described = { operationId: string; parameters?: { name: string; schema?: unknown }[] };
+
 test('every time in the description of the API is marked as one', async () => {
   const { body } = await owner.call('GET', '/openapi.json');
-  const { parameters } = body.paths['/v1/inbox'].get;
-  const since = parameters.find(({ name }: { name: string }) => name === 'since');
-  expect(since.schema).toMatchObject({ type: 'string', format: 'date-time' });
+  const times = routesOf(body).flatMap((route) => {
+    const { operationId, parameters = [] } = route.operation as Described;
+    const asked = parameters.map(({ name, schema }): [string, unknown] => [name, schema]);
+    const all: [string, unknown][] = [...asked, ...Object.entries(bodySchema(route)?.properties ?? {})];
+    const named = all.filter(([name]) => /^(since|start|end|expires_at)$/.test(name));
+    return named.map(([name, schema]) => ({ operationId, name, schema }));
+  });
+  expect(times.length).toBeGreaterThan(lists.length);
+  for (const time of times) expect(time).toMatchObject({ ...time, schema: { type: 'string', format: 'date-time' } });
   expect(z.toJSONSchema(instant, { io: 'input' })).toMatchObject({ type: 'string', format: 'date-time' });
 });
 
