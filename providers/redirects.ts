@@ -22,7 +22,8 @@ export type Match = { rule: RedirectRule; parts: ReadonlyMap<string, string> };
 export type RedirectTable = {
   /** The rule for a decoded path without its leading slash. A trailing slash makes no difference. */
   find(path: string): Match | undefined;
-  size: number;
+  /** Approximate bytes of memory. */
+  weight: number;
 };
 
 type Folder = {
@@ -52,7 +53,7 @@ export function createRedirectTable(rules: readonly RedirectRule[]): RedirectTab
     else exact.set(path, rule);
   }
   return {
-    size: rules.length,
+    weight: rules.length * weightPerRule + countFolders(root) * weightPerFolder,
     find(path) {
       const wanted = withoutSlash(path);
       const rule = exact.get(wanted);
@@ -66,6 +67,14 @@ export function createRedirectTable(rules: readonly RedirectRule[]): RedirectTab
 
 // No rule has more segments (`redirects/rules.ts`).
 const depthMax = 1_024;
+// About the size of a parsed rule, and of a folder with its map.
+const weightPerRule = 600;
+const weightPerFolder = 300;
+
+/** This folder and all below it. */
+function countFolders({ children, any }: Folder): number {
+  return [...children.values(), any].reduce((sum, next) => sum + (next ? countFolders(next) : 0), 1);
+}
 
 function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;

@@ -1,6 +1,6 @@
 /** Caches versions of sites: the files of a deployment by path. Versions never change. */
 import { LRUCache } from 'lru-cache';
-import { readVersionRedirects, weightOf } from '#edge/routing/redirects.ts';
+import { readVersionRedirects } from '#edge/routing/redirects.ts';
 import { headersFile, parseHeadersFile } from '#providers/headers/file.ts';
 import { createHeaderTable, type HeaderTable } from '#providers/headers.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
@@ -65,7 +65,7 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
     number: versionsRead,
     redirects,
     headers,
-    weight: lines.bytes + weightOf(redirects) + (headers?.weight ?? 0) + 1024,
+    weight: lines.bytes + (redirects?.weight ?? 0) + (headers?.weight ?? 0) + 1024,
     files: {
       get(path) {
         const file = lines.get(path);

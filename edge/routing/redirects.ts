@@ -22,18 +22,11 @@ export type SiteRedirects = {
   load(sha256: string): Promise<RedirectTable>;
 };
 
-// About the size of a parsed rule.
-const weightPerRule = 600;
-
-export function weightOf(table: RedirectTable | undefined): number {
-  return (table?.size ?? 0) * weightPerRule;
-}
-
 /** Caches up to `bytesMax` of rules, least recently used first out. */
 export function createSiteRedirects(store: Store, bytesMax: number): SiteRedirects {
   const cache = new LRUCache<string, RedirectTable>({
     maxSize: bytesMax,
-    sizeCalculation: (table) => 1024 + weightOf(table),
+    sizeCalculation: (table) => 1024 + table.weight,
     ignoreFetchAbort: true,
     async fetchMethod(sha256) {
       const blob = await store.readAll(sha256);

@@ -16,9 +16,9 @@ import {
 import { errors } from '#runtime/errors.ts';
 
 export const rulesMax = 2_000;
-// Rules with placeholders are tried one after another, so these two bound the time of a request.
+// Rules with placeholders are tried one after another, and each segment before a * is a folder in memory: these bound both.
 const placeholderRulesMax = 100;
-const placeholderSegmentsMax = 20;
+const openSegmentsMax = 20;
 const fromBytesMax = 1_024;
 const toBytesMax = 2_048;
 
@@ -111,13 +111,13 @@ function faultOfFrom(from: string): string | undefined {
   if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from))
     return 'has a path that contains a character that is not allowed';
   try {
-    const { path } = readFrom(from);
+    const { path, splat } = readFrom(from);
     if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/'))
       return 'has a path that contains a character that is not allowed';
     const wrong = placeholderFault(path);
     if (wrong) return wrong;
-    if (placeholdersOf(path).length > 0 && path.split('/').length > placeholderSegmentsMax)
-      return `has placeholders and more than ${placeholderSegmentsMax} segments`;
+    if ((splat || placeholdersOf(path).length > 0) && path.split('/').length > openSegmentsMax)
+      return `has a * or a placeholder, and more than ${openSegmentsMax} segments`;
     return /(^|\/)\.{1,2}(\/|$)/.test(path) ? 'has . or .. in its path' : undefined;
   } catch {
     return 'has an invalid % escape';

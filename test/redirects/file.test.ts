@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRedirectsFile } from '#providers/redirects/file.ts';
+import { createRedirectTable } from '#providers/redirects.ts';
 import { faultOf } from './fault.ts';
 
 const origin = 'http://shop.sites.test';
@@ -39,6 +40,7 @@ test.each([
   ['/:a /c\n/:b /d', 'has the same path as line 1'],
   ['/:a /x/:a\n/x/:b /:b', 'creates a loop'],
   [`${'/:a'.replace('a', 'b')}${'/c'.repeat(20)} /d`, 'more than 20 segments'],
+  [`${'/c'.repeat(21)}/* /d`, 'more than 20 segments'],
   [Array.from({ length: 101 }, (_, n) => `/${n}/:a /d`).join('\n'), 'the limit is 100 such rules'],
   ['/a /b 301 Country=de', 'Line 1 of _redirects has text after'],
   ['/a id=:id /b 301', 'Line 1 of _redirects has text after'],
@@ -55,6 +57,15 @@ test('a binary or oversized file is refused', () => {
   expect(faultOf(() => parseRedirectsFile(Buffer.alloc(5 * 1024 * 1024, '#'), origin))).toContain(
     'is larger than 4 MiB',
   );
+});
+
+test('a list weighs what its folders take in memory', () => {
+  const weightOf = (path: string) => {
+    const file = Array.from({ length: 2_000 }, (_, n) => `/${n}${path} /d`).join('\n');
+    return createRedirectTable(parseRedirectsFile(Buffer.from(file), origin)).weight;
+  };
+  expect(weightOf(`${'/a'.repeat(19)}/*`)).toBeGreaterThan(2_000 * 20 * 200);
+  expect(weightOf('')).toBeLessThan(2_000 * 1_000);
 });
 
 test('a line of a million comments is read at once', () => {
