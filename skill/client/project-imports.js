@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, posix } from 'node:path';
 
 const importing = new Set('.mdx .astro .js .mjs .jsx .ts .mts .tsx .svelte .vue'.split(' '));
-const relativeImport = /\b((?:from|import)\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\2/g;
+const relativeImport = /\b((?:from|import)\s*(?:\(\s*)?)(['"])(\.{1,2}\/[^'"\n]+)\2/g;
 
 /**
  * The texts of the files whose imports must change, by their paths in the project. The build has content at its old paths, so only moved code

@@ -1,5 +1,5 @@
 /** What becomes of each file of an Astro project in the two repositories of a site. */
-import { readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 
 /** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
@@ -43,13 +43,24 @@ export async function planOf(folder) {
   return plan;
 }
 
+const settingsLengthMax = 16_384;
+
+/**
+ * The text of a file of settings; empty without one. A link is not followed: it may lead out of the folder, or to what has no end.
+ * @param {string} path
+ */
+export async function readSettings(path) {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isFile() ? (await readFile(path, 'utf8')).slice(0, settingsLengthMax) : '';
+}
+
 /**
  * The folder that `[build]` of `frontage.toml` names, which ends in `/`; empty for the project itself.
  * @param {string} folder
  */
 async function rootOf(folder) {
-  const text = await readFile(join(folder, 'frontage.toml'), 'utf8').catch(() => '');
-  const root = /^\[build\][^[]*?^\s*root\s*=\s*["']([^"']*)["']/m.exec(text)?.[1] ?? '';
+  const text = await readSettings(join(folder, 'frontage.toml'));
+  const root = /^\[build\][^[]*?^[ \t]*root[ \t]*=[ \t]*["']([^"']*)["']/m.exec(text)?.[1] ?? '';
   return root === '' ? '' : `${root.replace(/\/$/, '')}/`;
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { planOf } from '#skill/client/project.js';
 import { changedImports } from '#skill/client/project-imports.js';
+import { quickest } from '#test/stack/quickest.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -99,4 +100,25 @@ test('each file of a project has a place or a reason to be dropped', async () =>
     ...plan.dropped.map(({ path, why }) => [path, { why }]),
   ];
   expect(Object.fromEntries(found)).toEqual({ ...files, 'src/etc': dropped('not a regular file') });
+});
+
+test('a hostile project is read at once, and not what its links lead to', async () => {
+  const project = await mkdtemp(join(folder, 'hostile-'));
+  const files = {
+    'src/content/Chart.jsx': `from${' '.repeat(100_000)}x`,
+    'web/public/a.txt': '',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), text);
+  }
+  const read = async () => void (await changedImports(project, await planOf(project)));
+  await writeFile(join(project, 'frontage.toml'), `[build]\n${'\n'.repeat(100_000)}`);
+  expect(await quickest(2_000, read)).toBeLessThan(2_000);
+  await rm(join(project, 'frontage.toml'));
+  await writeFile(join(folder, 'outside.toml'), '[build]\nroot = "web"\n');
+  await symlink(join(folder, 'outside.toml'), join(project, 'frontage.toml'));
+  const { source, dropped } = await planOf(project);
+  expect(source.has('web/public/a.txt')).toBe(true);
+  expect(dropped).toContainEqual({ path: 'frontage.toml', why: 'not a regular file' });
 });

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
 import { json } from '../call.js';
 import { log, plain, print, toJson } from '../output.js';
+import { readSettings } from '../project.js';
 import { exits, usage } from '../server.js';
 
 /** @typedef {import('./commands.js').Command} Command */
@@ -14,8 +15,9 @@ const sourceBytesMax = 1_048_576;
 /** Names in one request. */
 const namesMax = 50;
 
+// A list of names has an end, so that the time does not grow with the square of a file.
 const imports = [
-  /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*{][^'"`;]*?\sfrom\s*|)['"]([^'"\n]+)['"]/g,
+  /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*{][^'"`;]{0,2000}?\sfrom\s*|)['"]([^'"\n]+)['"]/g,
   /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g,
   /@(?:import|plugin|reference)\s+(?:url\()?['"]([^'"\n]+)['"]/g,
 ];
@@ -98,7 +100,7 @@ function isPath(root, file, specifier) {
  * @param {string} root
  */
 async function aliasesOf(root) {
-  const text = await readFile(join(root, 'tsconfig.json'), 'utf8').catch(() => '');
+  const text = await readSettings(join(root, 'tsconfig.json'));
   const paths = /"paths"\s*:\s*\{([^}]*)\}/.exec(text)?.[1] ?? '';
   return [...paths.matchAll(/"([^"]+)"\s*:/g)].map(([, alias = '']) => alias.replace(/\*$/, '')).filter(Boolean);
 }
