@@ -4,7 +4,6 @@ import { extname, join, relative, sep } from 'node:path';
 
 /** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
 
-const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
 const frozen =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(lock|workspace)\.yaml|bun\.lockb?|deno\.lock)$/i;
 const pictures = '.jpg .jpeg .png .webp .avif .gif';
@@ -41,6 +40,17 @@ export async function planOf(folder) {
     else plan[place.repository].set(place.path, path);
   }
   return plan;
+}
+
+/**
+ * Whether a folder is no part of the source: packages, output, or git's own. In `src/` and `public/` a folder `dist` is one as any other.
+ * @param {string} path Relative to the project.
+ */
+export function isSkipped(path) {
+  const above = path.split(sep);
+  const name = above.pop() ?? '';
+  if (name === 'dist') return !above.includes('src') && !above.includes('public');
+  return ['node_modules', '.astro', '.git'].includes(name);
 }
 
 const settingsLengthMax = 16_384;
@@ -112,8 +122,9 @@ function placeOf(path) {
  * @returns {Promise<{ path: string, isFile: boolean }[]>}
  */
 async function filesBelow(root, folder) {
-  const items = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !skipped.has(name));
+  const items = await readdir(folder, { withFileTypes: true });
   const below = items
+    .filter(({ name }) => !isSkipped(relative(root, join(folder, name))))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(async (item) => {
       const path = join(folder, item.name);

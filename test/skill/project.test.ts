@@ -26,6 +26,7 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'public/.well-known/security.txt': source('src/static/.well-known/security.txt'),
   'public/.well-known/apple-app-site-association': source('src/static/.well-known/apple-app-site-association'),
   'public/.well-known/.hidden': dropped('hidden'),
+  'public/dist/print.pdf': source('src/static/dist/print.pdf'),
   'public/legacy.html': dropped('no file of this format is served unchanged'),
   'public/_headers': source('_headers'),
   'public/_redirects': source('_redirects'),
@@ -37,6 +38,7 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'src/content/docs/second.mdoc': content('docs/second.mdoc'),
   'src/content/blog/Chart.jsx': source('src/beside-content/blog/Chart.jsx'),
   'src/content/blog/logo.svg': dropped('no format of content'),
+  'src/lib/dist/index.js': source('src/lib/dist/index.js'),
   'src/pages/index.astro': source('src/pages/index.astro'),
   'src/static/already.txt': source('src/static/already.txt'),
 };
@@ -87,7 +89,8 @@ test('files outside the root of a monorepo stay where they are', async () => {
 
 test('each file of a project has a place or a reason to be dropped', async () => {
   const project = await mkdtemp(join(folder, 'each-'));
-  for (const path of [...Object.keys(files), 'node_modules/a/index.js', 'dist/index.html', '.git/HEAD']) {
+  const skipped = ['node_modules/a/index.js', 'dist/index.html', 'packages/a/dist/x.js', '.git/HEAD'];
+  for (const path of [...Object.keys(files), ...skipped]) {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), path);
   }

@@ -4,13 +4,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
 import { json } from '../call.js';
 import { log, plain, print, toJson } from '../output.js';
-import { readSettings } from '../project.js';
+import { isSkipped, readSettings } from '../project.js';
 import { exits, usage } from '../server.js';
 
 /** @typedef {import('./commands.js').Command} Command */
 
 const sources = new Set('.astro .js .mjs .cjs .jsx .ts .mts .cts .tsx .svelte .vue .mdx .css .scss .sass'.split(' '));
-const skipped = new Set(['node_modules', 'dist', '.astro', '.git']);
 const sourceBytesMax = 1_048_576;
 /** Names in one request. */
 const namesMax = 50;
@@ -72,7 +71,7 @@ async function importsBelow(root, takes) {
   const aliases = await aliasesOf(root);
   /** @type {Map<string, string[]>} */
   const places = new Map();
-  for (const file of (await sourcesBelow(root)).filter((path) => takes(relative(root, path)))) {
+  for (const file of (await sourcesBelow(root, root)).filter((path) => takes(relative(root, path)))) {
     const text = (await readFile(file)).subarray(0, sourceBytesMax).toString('utf8');
     const specifiers = imports.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
     for (const specifier of new Set(specifiers)) {
@@ -106,14 +105,16 @@ async function aliasesOf(root) {
 }
 
 /**
+ * @param {string} root
  * @param {string} folder
  * @returns {Promise<string[]>}
  */
-async function sourcesBelow(folder) {
-  const items = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !skipped.has(name));
+async function sourcesBelow(root, folder) {
+  const items = await readdir(folder, { withFileTypes: true });
   const below = items.map(async (item) => {
     const path = join(folder, item.name);
-    if (item.isDirectory()) return sourcesBelow(path);
+    if (isSkipped(relative(root, path))) return [];
+    if (item.isDirectory()) return sourcesBelow(root, path);
     return item.isFile() && sources.has(extname(item.name).toLowerCase()) ? [path] : [];
   });
   return (await Promise.all(below)).flat();
