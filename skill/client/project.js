@@ -85,6 +85,8 @@ async function rootOf(folder) {
 function placeBelow(root, path) {
   const isWellKnown = path.startsWith(`${root}public/.well-known/`) && !path.slice(root.length + 8).includes('/.');
   if (/(^|\/)\./.test(path) && !isWellKnown) return { why: 'hidden' };
+  // Windows takes it for .git, and a copy of it would be run.
+  if (/(^|\/)git~\d/i.test(path)) return { why: 'a name that some systems treat as the .git folder' };
   if (frozen.test(path.slice(path.lastIndexOf('/') + 1))) return { why: 'the platform has its own' };
   if (!path.startsWith(root)) return { repository: 'source', path };
   const place = placeOf(path.slice(root.length));

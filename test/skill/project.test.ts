@@ -21,6 +21,7 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'packages/a/PNPM-LOCK.yaml': dropped('the platform has its own'),
   '.env': dropped('hidden'),
   '.github/workflows/ci.yml': dropped('hidden'),
+  'GIT~1/hooks/pre-commit': dropped('a name that some systems treat as the .git folder'),
   'public/robots.txt': source('src/static/robots.txt'),
   'public/img/A.PNG': source('src/static/img/A.PNG'),
   'public/.well-known/security.txt': source('src/static/.well-known/security.txt'),
