@@ -11,16 +11,16 @@ import { exits, Stop, usage } from './server.js';
 const blockBytes = 512;
 
 /**
- * Calls `use` with the path of the archive, which is removed afterwards, and with what is hidden and not in it.
+ * Calls `use` with the path of the archive, which is removed afterwards, and with what is not in it: hidden files and links.
  * @template Result
  * @param {string} folder
- * @param {(archive: string, hidden: string[]) => Promise<Result>} use
+ * @param {(archive: string, leftOut: string[]) => Promise<Result>} use
  * @returns {Promise<Result>}
  */
 export async function withArchive(folder, use) {
   const all = await filesBelow(folder);
-  const files = all.filter(({ path }) => hiddenIn(path) === undefined);
-  const hidden = new Set(all.map(({ path }) => hiddenIn(path)).filter((path) => path !== undefined));
+  const files = all.filter(({ path, isFile }) => isFile && hiddenIn(path) === undefined);
+  const leftOut = all.map(({ path, isFile }) => hiddenIn(path) ?? (isFile ? undefined : path));
   const home = await mkdtemp(join(tmpdir(), 'frontage-'));
   try {
     const archive = join(home, 'site.tar.gz');
@@ -29,14 +29,14 @@ export async function withArchive(folder, use) {
       createGzip(),
       createWriteStream(archive, { mode: 0o600 }),
     );
-    return await use(archive, [...hidden]);
+    return await use(archive, [...new Set(leftOut.filter((path) => path !== undefined))]);
   } finally {
     await rm(home, { recursive: true, force: true });
   }
 }
 
 /**
- * Regular files, in the order of their paths. Links are not followed: they may lead out of the folder.
+ * All but folders, in the order of their paths. Links are not followed: they may lead out of the folder.
  * @param {string} folder
  */
 async function filesBelow(folder) {
@@ -44,11 +44,11 @@ async function filesBelow(folder) {
     throw usage(`The folder ${folder} cannot be read.`);
   });
   return items
-    .filter((item) => item.isFile())
+    .filter((item) => !item.isDirectory())
     .map((item) => {
       // `path` is the name of `parentPath` in Node 20 before 20.12.
       const file = join(item.parentPath ?? /** @type {any} */ (item).path, item.name);
-      return { file, path: relative(folder, file).split(sep).join('/') };
+      return { file, path: relative(folder, file).split(sep).join('/'), isFile: item.isFile() };
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -31,8 +31,9 @@ test('an archive has the regular files of a folder, whatever their names and siz
   }
   await symlink('/etc/passwd', join(folder, 'link'));
   let path = '';
-  const found = await withArchive(folder, async (archive: string) => {
+  const found = await withArchive(folder, async (archive, leftOut) => {
     path = archive;
+    expect(leftOut).toEqual(['link']);
     const entries = createReadStream(archive).pipe(createGunzip()).pipe(extract());
     const read: Record<string, Buffer> = {};
     for await (const entry of entries) read[entry.header.name] = await buffer(entry);

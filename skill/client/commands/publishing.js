@@ -89,11 +89,11 @@ export const deploy = {
   async run(server, [named, folder], { json: asJson, quiet }) {
     if (!folder) throw usage('Specify the folder that contains the build output.', deploy.use);
     const site = await siteOf(server, named);
-    const { id, leftOut } = await withArchive(folder, async (file, hidden) => {
+    const { id, leftOut } = await withArchive(folder, async (file, notSent) => {
       const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
       const headers = { 'content-type': 'application/gzip' };
       const { left_out: leftOut } = await json(server, 'POST', `/v1/deployments/${id}/archive`, { file, headers });
-      return { id, leftOut: [...hidden, ...leftOut] };
+      return { id, leftOut: [...notSent, ...leftOut] };
     });
     if (!asJson && leftOut.length > 0) log(`Left out: ${leftOut.map(plain).join(', ')}`);
     const completed = await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax });
