@@ -108,8 +108,11 @@ function placeOf(path) {
       return { repository: 'source', path: `src/static/${inPublic}` };
     return { why: 'no file of this format is served unchanged' };
   }
-  if (path.startsWith('src/assets/') && !assets.has(extension) && !name.endsWith('.credit.json'))
-    return { why: 'src/assets/ takes pictures, fonts and styles' };
+  const [, inAssets] = /^src\/assets\/(.+)$/.exec(path) ?? [];
+  if (inAssets !== undefined && !assets.has(extension) && !name.endsWith('.credit.json')) {
+    if (!code.has(extension) && extension !== '.json') return { why: 'src/assets/ takes pictures, fonts and styles' };
+    return { repository: 'source', path: `src/beside-assets/${inAssets}` };
+  }
   if (inContent === undefined) return { repository: 'source', path };
   if (/^config\.[mc]?[jt]s$/.test(inContent)) return { repository: 'source', path: `src/content.${inContent}` };
   if (content.has(extension)) return { repository: 'content', path: inContent };

@@ -32,7 +32,9 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'public/_headers': source('_headers'),
   'public/_redirects': source('_redirects'),
   'src/assets/hero.avif': source('src/assets/hero.avif'),
-  'src/assets/data.ts': dropped('src/assets/ takes pictures, fonts and styles'),
+  'src/assets/data.ts': source('src/beside-assets/data.ts'),
+  'src/assets/team.json': source('src/beside-assets/team.json'),
+  'src/assets/film.mov': dropped('src/assets/ takes pictures, fonts and styles'),
   'src/content.config.ts': source('src/content.config.ts'),
   'src/content/config.ts': dropped('same place as src/content.config.ts'),
   'src/content/blog/first.md': content('blog/first.md'),
@@ -54,6 +56,10 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/content/config.ts': `import { x } from '../x.ts';\n`,
     'src/components/Card.astro': `---\nimport Chart from '../content/blog/Chart.jsx';\n---\n`,
     'src/x.ts': `import './y.ts';\n`,
+    'src/pages/rss.ts': `import { collections } from '../content/config';\nimport x from '../content/blog/Chart';\n`,
+    'src/pages/index.astro': `---\nimport logo from '../../public/logo.png';\nimport menu from '../assets/menu.js';\n---\n`,
+    'src/assets/menu.js': `import './menu.css';\n`,
+    'public/logo.png': '',
   };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(project, path)), { recursive: true });
@@ -64,6 +70,9 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/content/blog/Chart.jsx': `import photo from '../../content/blog/photo.png';\nimport { Card } from '../../components/Card.astro';\nimport './later.js';\nimport x from 'x';\n`,
     'src/content/config.ts': `import { x } from './x.ts';\n`,
     'src/components/Card.astro': `---\nimport Chart from '../beside-content/blog/Chart.jsx';\n---\n`,
+    'src/pages/rss.ts': `import { collections } from '../content.config';\nimport x from '../beside-content/blog/Chart';\n`,
+    'src/pages/index.astro': `---\nimport logo from '../static/logo.png';\nimport menu from '../beside-assets/menu.js';\n---\n`,
+    'src/assets/menu.js': `import '../assets/menu.css';\n`,
   });
 });
 
