@@ -45,7 +45,8 @@ function storedFault(path: string): string | undefined {
     if (devices.test(name)) return 'has a name that some systems reserve for a device';
     if (name.startsWith('.') && !path.split('/')[index]?.startsWith('.'))
       return 'has a character in its name that looks like a dot';
-    if (name.startsWith('~') || /^.{1,6}~\d/.test(name))
+    // `~partytown` of Astro and Next.js is a plain name.
+    if (/^~(?![a-z])|^.{1,6}~\d/i.test(name))
       return 'has a name that some systems treat as the 8.3 short name of another file';
   }
   return undefined;

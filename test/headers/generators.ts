@@ -214,6 +214,7 @@ export const outputs: readonly Output[] = [
       '_next/static/chunks/app/blog/[slug]/page-9f8e7d6c5b4a3021.js': '1',
       '_next/static/media/e4af272ccee01ff0-s.p.woff2': sample.woff2,
       '_next/static/kW8dQ2vXe1bJr0TnYzAcF/_buildManifest.js': '1',
+      '_next/static/~partytown/partytown.js': '1',
       'favicon.ico': sample.png,
     },
     expected: [
@@ -226,6 +227,7 @@ export const outputs: readonly Output[] = [
       { path: '/_next/static/media/e4af272ccee01ff0-s.p.woff2', immutable: true, type: 'font/woff2' },
       { path: '/_next/static/kW8dQ2vXe1bJr0TnYzAcF/_buildManifest.js', immutable: true },
       { path: '/_next/static/chunks/app/blog/%5Bslug%5D/page-9f8e7d6c5b4a3021.js', immutable: true },
+      { path: '/_next/static/~partytown/partytown.js', immutable: true },
       { path: '/_next/static/chunks/removed.js', status: 404 },
       { path: '/favicon.ico' },
     ],
