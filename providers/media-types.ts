@@ -5,9 +5,18 @@ import standard from 'mime/types/standard.js';
 
 const types = new Mime(standard, other);
 
+/** Files that protocols name without an extension: apps of Apple, Matrix, and the AT Protocol. */
+const withoutExtension: ReadonlyMap<string, string> = new Map([
+  ['apple-app-site-association', 'application/json'],
+  ['.well-known/apple-app-site-association', 'application/json'],
+  ['.well-known/matrix/client', 'application/json'],
+  ['.well-known/matrix/server', 'application/json'],
+  ['.well-known/atproto-did', 'text/plain'],
+]);
+
 /** The media type for the name's extension, with `charset=utf-8` for text. */
 export function contentTypeOf(path: string): string {
-  const type = types.getType(path) ?? 'application/octet-stream';
+  const type = types.getType(path) ?? withoutExtension.get(path) ?? 'application/octet-stream';
   return isText(type) ? `${type}; charset=utf-8` : type;
 }
 

@@ -17,6 +17,12 @@ describe('headers', () => {
     ['/font.woff2', 'font/woff2', 'public, max-age=0, must-revalidate'],
     ['/strange.qqq', 'application/octet-stream', 'public, max-age=0, must-revalidate'],
     ['/plain', 'application/octet-stream', 'public, max-age=0, must-revalidate'],
+    [
+      '/.well-known/apple-app-site-association',
+      'application/json; charset=utf-8',
+      'public, max-age=0, must-revalidate',
+    ],
+    ['/.well-known/atproto-did', 'text/plain; charset=utf-8', 'public, max-age=0, must-revalidate'],
   ])('%s has the type %s and the cache-control %s', async (path, type, cacheControl) => {
     const { status, headers } = await shop(path);
     expect(status).toBe(200);

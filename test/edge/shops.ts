@@ -16,6 +16,8 @@ export async function createShops(): Promise<Fixture> {
     'both.html': page('Both, the page'),
     'both/index.html': page('Both, the folder'),
     plain: 'no extension',
+    '.well-known/apple-app-site-association': '{}',
+    '.well-known/atproto-did': 'did:plc:abc',
     'long.html': long,
     'empty.txt': '',
     '404.html': page('Nothing here'),
