@@ -46,6 +46,7 @@ beforeAll(async () => {
 /assets/* /index.html 200
 /loop /loop2 200
 /loop2 /loop 200
+/rules /_headers 200
 /.well-known/:a/:b /index.html 200
 `,
   });
@@ -114,6 +115,7 @@ describe('_redirects', () => {
     ['/u/app.js', 'a script is never a page'],
     ['/u/logo.png', 'a picture is never a page'],
     ['/assets/index-DxY3a1bC.js', 'a hashed asset is never a page'],
+    ['/rules', 'a file of rules is never shown'],
     ['/loop', 'a rewrite leads to a file, not to another rule'],
     ['/r/2020/nothing', 'a rewrite to no file is nothing'],
     ['/.well-known/acme-challenge/0123456789abcdef', 'challenges belong to the platform'],

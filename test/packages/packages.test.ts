@@ -26,11 +26,12 @@ test('every offered package is in one group, with its version', async () => {
   );
   expect(listed).toHaveLength(Object.keys(offeredPackages).length);
   expect(body.missing).toEqual([]);
-  const names = ['astro-icon/components', 'moment', 'fs', 'node:fs', './x', 'moment', 'quite-unlike-anything-else'];
+  const unlike = ['quite-unlike-anything-else', 'constructor'];
+  const names = ['astro-icon/components', 'moment', 'fs', 'node:fs', './x', 'moment', ...unlike];
   const query = names.map((name) => `name=${encodeURIComponent(name)}`).join('&');
   expect((await agent.call('GET', `/v1/packages?${query}`)).body.missing).toEqual([
     { name: 'moment', nearest: 'dayjs' },
-    { name: 'quite-unlike-anything-else', nearest: null },
+    ...unlike.map((name) => ({ name, nearest: null })),
   ]);
 });
 
@@ -59,6 +60,7 @@ test.each([
 
 test.each([
   ["Cannot find module 'moment'", '"moment" is not offered here; the nearest that is offered is "dayjs"'],
+  ["Cannot find module 'constructor'", '"constructor" is not offered here'],
   ["Cannot find package 'astro-icons' imported from /x", '"astro-icons" is not offered here; the nearest'],
   ['[vite]: Rolldown failed to resolve import "firebase/app" from "/x".', '"firebase" is not offered here'],
   ['Preprocessor dependency "less" not found. Did you install it? Try `npm install -D less`.', '"sass"'],

@@ -45,6 +45,7 @@ test.each([
   ['/old', '/new?c=3#part', 'old', '?a=1', '/new?c=3&a=1#part'],
   ['/old', '/new#part', 'old', '?a=1', '/new?a=1#part'],
   ['/old', '/new', 'old', '?', '/new'],
+  ['/old', '/.//evil.example', 'old', '', '/evil.example'],
   ['/caf%C3%A9', '/menü', 'café', '', '/men%C3%BC'],
   ['/café', '/a', 'café', '', '/a'],
   ['/a b', '/x', '', '', undefined],

@@ -126,6 +126,11 @@ describeFirst((kind) => {
       }),
       says: /Roboto.*google.*@fontsource/s,
     },
+    {
+      what: 'another folder of static files',
+      tree: site({ 'astro.config.mjs': "export default { publicDir: './static' };" }),
+      says: /publicDir.*src\/static\//,
+    },
     { what: 'a process that ends early', tree: siteThatRuns('process.exit(3);'), says: /exit code 3/ },
   ];
 

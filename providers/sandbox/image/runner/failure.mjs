@@ -45,7 +45,7 @@ function explain(summary, offered) {
   if (/^(fetch failed|.*\bENOTFOUND\b|.*\bEAI_AGAIN\b)/.test(summary))
     return `A build has no network, so it cannot fetch anything. Put the data or the image into the source. ${elsewhere}`;
   const name = missingPackage(summary);
-  if (!name || name in offered) return undefined;
+  if (!name || Object.hasOwn(offered, name)) return undefined;
   const near = nearest(name, offered);
   return `The package "${name}" is not offered here${near ? `; the nearest that is offered is "${near}"` : ''}. ${elsewhere}`;
 }
