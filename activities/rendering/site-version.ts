@@ -5,7 +5,7 @@ import { lookUpManifest } from '#providers/manifest-lookup.ts';
 import { decodedPath, findFile } from '#providers/manifest-paths.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
-import { createRedirectTable, findRedirect, type RedirectRule } from '#providers/redirects.ts';
+import { createRedirectTable, findRedirect, type RedirectRule, rewriteOf } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 
 const fileBytesMax = 32 * 1024 * 1024;
@@ -37,6 +37,16 @@ export async function openVersion(
     return body && { type: contentTypeOf(path), body, ...(status ? { status } : {}) };
   }
 
+  /** The file of a rewrite. Of many paths, only those of pages are rewritten: HTML is no script or picture. */
+  function rewritten(path: string): string | undefined {
+    const match = findRedirect(tables, path);
+    const target = match && rewriteOf(match);
+    if (!match || target === undefined || (match.parts.size > 0 && /\.[a-z]\w*$/i.test(path))) return undefined;
+    const found = findFile(files, target);
+    const page = found && 'redirectTo' in found ? findFile(files, found.redirectTo) : found;
+    return page && 'file' in page ? page.file.path : undefined;
+  }
+
   return {
     // Another site may have the same files.
     key: `${origin} ${manifestSha256}`,
@@ -46,7 +56,8 @@ export async function openVersion(
       const path = decodedPath(sent);
       const found = path === undefined ? undefined : findFile(files, path);
       if (found && 'redirectTo' in found) return { redirectTo: `/${encodeURI(found.redirectTo)}` };
-      return found ? await bytesAt(found.file.path) : await bytesAt(notFoundPage, 404);
+      const shown = found?.file.path ?? (path === undefined ? undefined : rewritten(path));
+      return shown === undefined ? await bytesAt(notFoundPage, 404) : await bytesAt(shown);
     },
     leadsSomewhere(sent) {
       const path = decodedPath(sent);

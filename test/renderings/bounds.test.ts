@@ -1,4 +1,5 @@
 /** What a hostile page cannot make a worker hold or tell. No browser is needed. */
+import { createHash } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { checkPage } from '#activities/rendering/check-page.ts';
@@ -111,6 +112,26 @@ test('two sites with the same files have two browsers', async () => {
   const open = (siteUrl: string) => openVersion(store, 'acct', { manifestSha256: 'b'.repeat(64), siteUrl }, []);
   const [one, same, other] = [await open(`${origin}/`), await open(`${origin}/`), await open('https://mill.test/')];
   expect([same?.key === one?.key, other?.key === one?.key]).toEqual([true, false]);
+});
+
+test('a deep link of a single-page app is shown as the app', async () => {
+  const contents = { 'index.html': 'The app', _redirects: '/* /index.html 200\n' };
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+  const list = Object.entries(contents).map(([path, text]) => ({ path, sha256: hashOf(text), bytes: text.length }));
+  const manifestSha256 = 'b'.repeat(64);
+  const blobs = new Map([[manifestSha256, renderManifest(list)]]);
+  for (const text of Object.values(contents)) blobs.set(hashOf(text), Buffer.from(text));
+  const store = { readAll: async (sha256: string) => blobs.get(sha256) };
+  const app = await openVersion(store, 'acct', { manifestSha256, siteUrl: `${origin}/` }, []);
+  const shown = async (path: string) => {
+    const file = await app?.read(path);
+    return file && 'body' in file ? String(file.body) : undefined;
+  };
+  expect(await Promise.all(['/', '/orders/17?tab=2', '/missing.js'].map(shown))).toEqual([
+    'The app',
+    'The app',
+    undefined,
+  ]);
 });
 
 test('Chromium is shown nothing of other programs in /opt', () => {
