@@ -59,7 +59,7 @@ test('a binary or oversized file is refused', () => {
   );
 });
 
-test('a list weighs what its folders take in memory', () => {
+test('the weight of a list counts the memory of its folders', () => {
   const weightOf = (path: string) => {
     const file = Array.from({ length: 2_000 }, (_, n) => `/${n}${path} /d`).join('\n');
     return createRedirectTable(parseRedirectsFile(Buffer.from(file), origin)).weight;
