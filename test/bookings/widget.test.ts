@@ -112,7 +112,9 @@ test('who chooses another service keeps what they typed', async () => {
   const page = await opened(publicId, site.name);
   await fill(page);
   await page.getByLabel('Remind me the day before').check();
+  const daysOfWalk = page.waitForResponse(/\/days\?service=walk/);
   await page.getByLabel('What would you like to book?').selectOption({ label: 'A walk' });
+  await (await daysOfWalk).finished();
   await page
     .getByRole('radio', { name: /times available/ })
     .first()
