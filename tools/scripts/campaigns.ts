@@ -11,6 +11,7 @@ const folders: Record<string, RegExp> = {
   kills: /^(activities|workflows|db)\//,
   restarts: /^(worker|runtime)\//,
   atomicity: /^(edge|providers\/store)\//,
+  agents: /^(api\/mcp|rules\/calls|tools\/bench\/agents)\//,
 };
 
 /** Campaigns that start whole machines or build public projects, which takes minutes: a change does not select them. */

@@ -1,0 +1,64 @@
+/** An agent that calls the API itself. */
+import { operations } from '#rules/calls/operations.ts';
+import type { Surface } from './surface.ts';
+import { requireOutcome, size } from './surface.ts';
+import { filled, type Step } from './task.ts';
+
+export function httpSurface(baseUrl: string, token: string): Surface {
+  async function once(step: Step, known: Map<string, unknown>) {
+    const { method, path, body } = requestOf(step, known);
+    const wait = { prefer: 'wait=50' };
+    const answered = await fetch(new URL(path, baseUrl), {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...wait,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answered.text();
+    const parsed = parse(text);
+    requireOutcome(step, answered.ok ? undefined : (parsed?.error?.code ?? String(answered.status)), text);
+    known.set(step.operation, text);
+    if (step.as) known.set(step.as, parsed ?? text);
+    return size(`${method} ${path}`, body ?? '', text);
+  }
+
+  return {
+    name: 'HTTP',
+    start: async () => ({ calls: 0, bytes: 0 }),
+    async run(_what, steps, known) {
+      let bytes = 0;
+      for (const step of steps) bytes += await once(step, known);
+      return { calls: steps.length, bytes };
+    },
+    close: async () => {},
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a task reads of an answer is what it expects.
+export function parse(text: string): any {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function requestOf(step: Step, known: Map<string, unknown>) {
+  const [method = '', path = ''] = operations[step.operation].split(' ');
+  const given = { ...(filled(step.arguments ?? {}, known) as Record<string, unknown>) };
+  const place = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = String(given[name]);
+    delete given[name];
+    return value.split('/').map(encodeURIComponent).join('/');
+  });
+  if (method === 'GET' || method === 'DELETE') {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(given))
+      for (const one of [value].flat()) query.append(name, String(one));
+    return { method, path: query.size > 0 ? `${place}?${query}` : place, body: undefined };
+  }
+  return { method, path: place, body: JSON.stringify(given) };
+}
