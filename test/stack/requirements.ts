@@ -10,7 +10,7 @@ import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
 const { FRONTAGE_TEST_PYTHON: python, FRONTAGE_INSPECTOR: inspector, DOCKER_HOST: dockerHost = '' } = process.env;
-const { FRONTAGE_PROJECTS: projects } = process.env;
+const { FRONTAGE_OPENAPI_TOOLS: openapiTools, FRONTAGE_PROJECTS: projects } = process.env;
 const folders = ['/usr/sbin', join(homedir(), 'go/bin'), ...(python ? [dirname(python)] : [])];
 const find = (...names: string[]) => names.map((name) => executableAt(name, folders)).find(Boolean);
 const findNode = () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => succeeds(path, '--version'));
@@ -41,6 +41,14 @@ const requirements = {
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
   'mcp-python': ['pip install mcp==2.3.0, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('mcp.client.auth')],
   npm: ['apt install npm', () => find('npm')],
+  'openapi-python-client': [
+    'pip install openapi-python-client==0.29.1, FRONTAGE_TEST_PYTHON=<its Python>',
+    () => find('openapi-python-client'),
+  ],
+  'openapi-tools': [
+    'npm install @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 in a folder, FRONTAGE_OPENAPI_TOOLS=<it>',
+    () => (openapiTools && executableAt('redocly', [`${openapiTools}/node_modules/.bin`]) ? openapiTools : undefined),
+  ],
   pebble: ['apt install pebble', async () => pathIn((await import('#tools/local/services/pebble.ts')).findPebble())],
   powerdns: [
     'apt install pdns-server pdns-backend-sqlite3',

@@ -12,6 +12,7 @@ const folders: Record<string, RegExp> = {
   restarts: /^(worker|runtime)\//,
   atomicity: /^(edge|providers\/store)\//,
   agents: /^(api\/mcp|rules\/calls|tools\/bench\/agents)\//,
+  openapi: /^api\/(.*\/(routes|schemas)|plugins\/openapi)\.ts$/,
 };
 
 /** Campaigns that start whole machines or build public projects, which takes minutes: a change does not select them. */
