@@ -44,7 +44,7 @@ function ranked(operations: readonly Operation[], wanted: readonly string[]): Op
 
 function scoreOf({ name, summary, description = '' }: Operation, wanted: readonly string[]): number {
   const places: [string[], number][] = [
-    [stems(name), 4],
+    [stems(name), 5],
     [stems(otherWords[name] ?? ''), 4],
     [stems(summary), 3],
     [stems(description), 1],

@@ -109,7 +109,7 @@ test('a client of openapi-python-client is generated without warnings and works'
   const overrides = Object.fromEntries(
     types.filter((type) => !known.test(type)).map((type) => [type, 'application/octet-stream']),
   );
-  await writeFile(join(home, 'python.json'), JSON.stringify({ content_type_overrides: overrides }));
+  await writeFile(join(home, 'python.json'), JSON.stringify({ content_type_overrides: overrides, post_hooks: [] }));
   const options = '--path openapi.json --config python.json --meta none --output-path frontage_client'.split(' ');
   const said = await run(await pathOf('openapi-python-client'), 'generate', ...options);
   expect(said).not.toMatch(/warning|error|unable/i);

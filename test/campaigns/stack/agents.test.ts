@@ -30,10 +30,16 @@ test('there are forty tasks, each with a check from outside', () => {
 });
 
 async function costsOn(open: (baseUrl: string, token: string) => Surface | Promise<Surface>): Promise<TaskCost[]> {
-  const { token } = await stack.openOwner();
+  const { token, email } = await stack.openOwner();
   const surface = await open(stack.baseUrl, token);
   const tail = randomBytes(4).toString('hex');
-  const given = { name: `agents-${tail}`, renamed: `renamed-${tail}`, friend: `friend-${tail}@example.org` };
+  const given = {
+    owner: email,
+    name: `agents-${tail}`,
+    renamed: `renamed-${tail}`,
+    friend: `friend-${tail}@example.org`,
+    later: new Date(Date.now() + 86_400_000).toISOString(),
+  };
   try {
     return await runTasks(surface, tasks, worldOf(stack), new Map<string, unknown>([['given', given]]));
   } finally {
@@ -71,7 +77,7 @@ function worldOf({ baseUrl, baseDomain, edgeUrl, mailUrl, visit }: TestStack): W
   async function open(url: string) {
     const { hostname, pathname } = new URL(url, baseUrl);
     if (hostname.endsWith(`.${baseDomain}`)) return await visit(hostname.slice(0, -baseDomain.length - 1), pathname);
-    const answered = await anyone(url, { headers: { accept: 'text/html' } });
+    const answered = await anyone(url, { headers: { accept: 'text/html' }, redirect: 'manual' });
     return { status: answered.status, text: await answered.text(), headers: Object.fromEntries(answered.headers) };
   }
 
@@ -114,7 +120,7 @@ function worldOf({ baseUrl, baseDomain, edgeUrl, mailUrl, visit }: TestStack): W
     },
     async look(seen, known) {
       if ('page' in seen) return await page(seen, known);
-      if ('answer' in seen) return expect(String(known.get(seen.answer))).toContain(seen.has);
+      if ('answer' in seen) return expect(String(known.get(seen.answer))).toContain(withResults(seen.has, known));
       if ('url' in seen) {
         const wanted = (answered: { status: number; text: string }) =>
           answered.status === (seen.status ?? 200) && answered.text.includes(seen.has ?? '');

@@ -22,7 +22,8 @@ export async function clientSurface(baseUrl: string, token: string): Promise<Sur
     name: 'client',
     async start() {
       const { out, err } = await run(['--help']);
-      return { calls: 1, bytes: size(out, err) };
+      const skill = await (await fetch(`${baseUrl}/skill/SKILL.md`)).text();
+      return { calls: 2, bytes: size(out, err, skill) };
     },
     async run(_what, steps, known) {
       const cost = { calls: 0, bytes: 0 };

@@ -27,7 +27,11 @@ export function httpSurface(baseUrl: string, token: string): Surface {
 
   return {
     name: 'HTTP',
-    start: async () => ({ calls: 0, bytes: 0 }),
+    async start() {
+      const read = async (path: string) => size(path, await (await fetch(new URL(path, baseUrl))).text());
+      const texts = await Promise.all(['/llms.txt', '/skill/SKILL.md', '/openapi.json'].map(read));
+      return { calls: texts.length, bytes: texts.reduce((all, bytes) => all + bytes, 0) };
+    },
     async run(_what, steps, known) {
       let bytes = 0;
       for (const step of steps) bytes += await once(step, known);

@@ -35,7 +35,8 @@ export async function mcpSurface(baseUrl: string, token: string): Promise<Surfac
     name: 'MCP',
     async start() {
       const { tools } = await client.listTools();
-      return { calls: 1, bytes: size(JSON.stringify(tools), client.getInstructions() ?? '') };
+      const skill = await tool('skill_read', { path: 'SKILL.md' });
+      return { calls: 2, bytes: size(JSON.stringify(tools), client.getInstructions() ?? '') + skill.bytes };
     },
     async run(_what, steps, known) {
       const [only] = steps;
@@ -69,7 +70,7 @@ async function one(tool: Tool, step: Step, known: Map<string, unknown>): Promise
     inputOf(step, (given) => filled(given, known)),
   );
   const value = parse(answered.text);
-  requireOutcome(step, answered.isError ? value?.error?.code : undefined, answered.text);
+  requireOutcome(step, answered.isError ? (value?.error?.code ?? 'failed') : undefined, answered.text);
   known.set(step.operation, answered.text);
   if (step.as) known.set(step.as, value ?? answered.text);
   return { calls: 1, bytes: answered.bytes };

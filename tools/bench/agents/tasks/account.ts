@@ -10,12 +10,18 @@ export const account: Task[] = [
   {
     name: 'Say what the account allows',
     steps: [{ operation: 'account.read' }],
-    seen: [{ answer: 'account.read', has: 'limits' }],
+    seen: [{ answer: 'account.read', has: '{given.owner}' }],
   },
   {
     name: 'Make a second token with an end',
     before: 2,
-    steps: [{ operation: 'token.create', arguments: { name: 'A second program' }, as: 'token' }],
+    steps: [
+      {
+        operation: 'token.create',
+        arguments: { name: 'A second program', expires_at: from('given', 'later') },
+        as: 'token',
+      },
+    ],
     seen: [{ token: '{token.access_token}', status: 200 }],
   },
   {
@@ -61,8 +67,8 @@ export const account: Task[] = [
   },
   {
     name: 'Say who changed the site, and when',
-    steps: [{ operation: 'site.history', arguments: { id: site, limit: 10 } }],
-    seen: [{ answer: 'site.history', has: 'publish' }],
+    steps: [{ operation: 'site.history', arguments: { id: site, limit: 50 } }],
+    seen: [{ answer: 'site.history', has: 'site.published' }],
   },
   {
     name: 'Rename the site',

@@ -108,7 +108,7 @@ export const visitors: Task[] = [
   {
     name: 'Let the owner comment on the page',
     steps: [{ operation: 'review.create', arguments: { id: site }, as: 'review' }],
-    seen: [{ url: '{review.url}', status: 200 }],
+    seen: [{ url: '{review.url}', status: 303 }],
   },
   {
     name: 'Answer a comment, and close it',
