@@ -5,6 +5,7 @@ import { type ApiResponse, type Input, isJson } from '#api/operations/inject.ts'
 import type { Operation } from '#api/operations/operations.ts';
 import { renderCalls } from '#rules/calls/calls.ts';
 import { hintsOf } from './hints.ts';
+import { withBriefWarnings } from './warnings.ts';
 
 type Block = CallToolResult['content'][number];
 /** A response to show: JSON or text, and blocks that are neither. */
@@ -55,8 +56,9 @@ export function shownOf(answered: ApiResponse, part: Part): Shown {
   if (status >= 400) return { value: { ...body, error: shownError((body?.error ?? {}) as Input) }, blocks: [] };
   if (!body) return more && isJson(answered) ? tooLong : fileOf(answered, part);
   if (body.kind === 'file' || body.kind === 'files') return sourceFiles(body, part);
-  const bytes = Buffer.from(JSON.stringify(body));
-  if (bytes.length <= part.limit && part.offset === 0) return { value: body, blocks: [] };
+  const value = withBriefWarnings(body);
+  const bytes = Buffer.from(JSON.stringify(value));
+  if (bytes.length <= part.limit && part.offset === 0) return { value, blocks: [] };
   return { value: textPart({ bytes: bytes.subarray(part.offset), total: bytes.length }, part), blocks: [] };
 }
 

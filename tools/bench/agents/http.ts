@@ -5,6 +5,8 @@ import { requireOutcome, size } from './surface.ts';
 import { filled, type Step } from './task.ts';
 
 export function httpSurface(baseUrl: string, token: string): Surface {
+  let described: Record<string, Record<string, unknown>> = {};
+  const seen = new Set<string>();
   async function once(step: Step, known: Map<string, unknown>) {
     const { method, path, body } = requestOf(step, known);
     const wait = { prefer: 'wait=50' };
@@ -25,16 +27,26 @@ export function httpSurface(baseUrl: string, token: string): Surface {
     return size(`${method} ${path}`, body ?? '', text);
   }
 
+  /** The agent looks up an operation in the description before its first use. */
+  function reading({ operation }: Step): number {
+    if (seen.has(operation)) return 0;
+    seen.add(operation);
+    const [method = '', path = ''] = operations[operation].split(' ');
+    return size(JSON.stringify(described[path]?.[method.toLowerCase()]));
+  }
+
   return {
     name: 'HTTP',
     async start() {
       const read = async (path: string) => size(path, await (await fetch(new URL(path, baseUrl))).text());
-      const texts = await Promise.all(['/llms.txt', '/skill/SKILL.md', '/openapi.json'].map(read));
+      const texts = await Promise.all(['/llms.txt', '/skill/SKILL.md'].map(read));
+      described = ((await (await fetch(new URL('/openapi.json', baseUrl))).json()) as { paths: typeof described })
+        .paths;
       return { calls: texts.length, bytes: texts.reduce((all, bytes) => all + bytes, 0) };
     },
     async run(_what, steps, known) {
       let bytes = 0;
-      for (const step of steps) bytes += await once(step, known);
+      for (const step of steps) bytes += reading(step) + (await once(step, known));
       return { calls: steps.length, bytes };
     },
     close: async () => {},
