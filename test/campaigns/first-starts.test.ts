@@ -7,11 +7,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Machine, makeMachine } from '#test/campaigns/machines/machine.ts';
+import { type Materials, makeMaterials, offerDownloads } from '#test/campaigns/machines/materials.ts';
+import { npmStart, type Start, visitDemo } from '#test/campaigns/machines/start.ts';
 import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
 import { until } from '#test/stack/until.ts';
-import { type Machine, makeMachine } from './machine.ts';
-import { type Materials, makeMaterials, offerDownloads } from './machine-materials.ts';
-import { npmStart, type Start, visitDemo } from './machine-start.ts';
 import { isLong, seedOr } from './size.ts';
 
 type Moment = { machine: Machine; start: Start };

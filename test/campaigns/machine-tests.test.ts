@@ -5,9 +5,9 @@
  */
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Machine, type MachineOptions, makeMachine } from '#test/campaigns/machines/machine.ts';
+import { type Materials, makeMaterials, offerDownloads } from '#test/campaigns/machines/materials.ts';
 import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
-import { type Machine, type MachineOptions, makeMachine } from './machine.ts';
-import { type Materials, makeMaterials, offerDownloads } from './machine-materials.ts';
 import { isLong } from './size.ts';
 
 const kinds: Record<string, Partial<MachineOptions>> = {

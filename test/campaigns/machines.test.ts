@@ -8,11 +8,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Machine, type MachineOptions, makeMachine } from '#test/campaigns/machines/machine.ts';
+import { type Materials, makeMaterials, offerDownloads } from '#test/campaigns/machines/materials.ts';
+import { npmStart, type Start, visitDemo } from '#test/campaigns/machines/start.ts';
 import { type OwnEngine, startBareEngine } from '#test/stack/engine.ts';
 import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
-import { type Machine, type MachineOptions, makeMachine } from './machine.ts';
-import { type Materials, makeMaterials, offerDownloads } from './machine-materials.ts';
-import { npmStart, type Start, visitDemo } from './machine-start.ts';
 import { isLong } from './size.ts';
 
 type Kind = Partial<MachineOptions> & {

@@ -108,7 +108,7 @@ function findNamespaces(): string | undefined {
   return succeeds('env', ...user, ...unshare, ...probe) ? find('unshare') : undefined;
 }
 
-/** What test/campaigns/machine.ts makes machines with. */
+/** What test/campaigns/machines/machine.ts makes machines with. */
 function findMachines(): string | undefined {
   const programs = ['npm', 'ip', 'unshare', 'nsenter', 'setpriv', 'setsid'];
   return process.getuid?.() === 0 && programs.every((name) => find(name)) ? find('unshare') : undefined;

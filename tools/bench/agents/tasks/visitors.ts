@@ -5,13 +5,13 @@ const fields = [
   { name: 'name', label: 'Your name', kind: 'text', required: true },
   { name: 'message', label: 'Your message', kind: 'textarea', required: true },
 ];
-const contact = `---
-import Contact from '../components/Contact.astro';
-import Page from '../layouts/Page.astro';
----
-
-<Page title="Contact"><Contact /></Page>
-`;
+const contact = [
+  '---',
+  "import Contact from '../components/Contact.astro';",
+  "import Page from '../layouts/Page.astro';",
+  '---',
+  '<Page title="Contact"><Contact /></Page>',
+].join('\n');
 const hours = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }];
 
 export const visitors: Task[] = [

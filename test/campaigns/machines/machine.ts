@@ -20,9 +20,9 @@ import { makeRunFolder, removeRunFolder } from '#test/stack/run-folder.ts';
 import { until } from '#test/stack/until.ts';
 import { commandLine } from '#tools/local/processes.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 /** The program that offers downloads, which a machine does not start itself. */
-export const downloads = join(import.meta.dirname, 'machine-downloads.ts');
+export const downloads = join(import.meta.dirname, 'downloads.ts');
 const folders = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 /** Not the sandbox's user. */
 const ordinary = 10_005;
