@@ -5,52 +5,48 @@ import { requireOutcome, size } from './surface.ts';
 import { filled, type Step } from './task.ts';
 
 export function httpSurface(baseUrl: string, token: string): Surface {
+  const read = async (path: string) => await (await fetch(new URL(path, baseUrl))).text();
   let described: Record<string, Record<string, unknown>> = {};
+  /** Operations that the agent has looked up in the description, before it first calls them. */
   const seen = new Set<string>();
-  async function once(step: Step, known: Map<string, unknown>) {
-    const { method, path, body } = requestOf(step, known);
-    const wait = { prefer: 'wait=50' };
-    const answered = await fetch(new URL(path, baseUrl), {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...wait,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await answered.text();
-    const parsed = parse(text);
-    requireOutcome(step, answered.ok ? undefined : (parsed?.error?.code ?? String(answered.status)), text);
-    known.set(step.operation, text);
-    if (step.as) known.set(step.as, parsed ?? text);
-    return size(`${method} ${path}`, body ?? '', text);
-  }
-
-  /** The agent looks up an operation in the description before its first use. */
-  function reading({ operation }: Step): number {
+  function lookUp({ operation }: Step): number {
     if (seen.has(operation)) return 0;
     seen.add(operation);
     const [method = '', path = ''] = operations[operation].split(' ');
     return size(JSON.stringify(described[path]?.[method.toLowerCase()]));
   }
-
   return {
     name: 'HTTP',
     async start() {
-      const read = async (path: string) => size(path, await (await fetch(new URL(path, baseUrl))).text());
-      const texts = await Promise.all(['/llms.txt', '/skill/SKILL.md'].map(read));
-      described = ((await (await fetch(new URL('/openapi.json', baseUrl))).json()) as { paths: typeof described })
-        .paths;
-      return { calls: texts.length, bytes: texts.reduce((all, bytes) => all + bytes, 0) };
+      described = parse(await read('/openapi.json')).paths;
+      return { calls: 2, bytes: size(await read('/llms.txt'), await read('/skill/SKILL.md')) };
     },
     async run(_what, steps, known) {
       let bytes = 0;
-      for (const step of steps) bytes += reading(step) + (await once(step, known));
+      for (const step of steps) bytes += lookUp(step) + (await once(baseUrl, token, step, known));
       return { calls: steps.length, bytes };
     },
     close: async () => {},
   };
+}
+
+async function once(baseUrl: string, token: string, step: Step, known: Map<string, unknown>): Promise<number> {
+  const { method, path, body } = requestOf(step, known);
+  const answered = await fetch(new URL(path, baseUrl), {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      prefer: 'wait=50',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await answered.text();
+  const parsed = parse(text);
+  requireOutcome(step, answered.ok ? undefined : (parsed?.error?.code ?? String(answered.status)), text);
+  known.set(step.operation, text);
+  if (step.as) known.set(step.as, parsed ?? text);
+  return size(`${method} ${path}`, body ?? '', text);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a task reads of an answer is what it expects.
