@@ -63,10 +63,10 @@ const others = [
   ['over HTTP', httpSurface],
 ] as const;
 
-test.each(isLong ? others : [])('the same tasks %s cost as little', { timeout: 400_000 }, async (name, open) => {
+test.each(isLong ? others : [])('the same tasks %s cost a third', { timeout: 400_000 }, async (name, open) => {
   const costs = await costsOn(open);
   console.info(tableOf(name, costs));
-  expect(sum(costs).bytes).toBeLessThan(before.bytes / 4);
+  expect(sum(costs).bytes).toBeLessThan(before.bytes / 3);
 });
 
 function worldOf({ baseUrl, baseDomain, edgeUrl, mailUrl, visit }: TestStack): World {
