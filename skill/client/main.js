@@ -95,7 +95,7 @@ async function overview(server) {
     '  --json prints responses unchanged. --quiet shows the log of a build only if it fails.',
     '  --wait sets how many seconds (0 to 50) a call may wait for its result.',
     '  FRONTAGE_URL and FRONTAGE_TOKEN override what login stored. --version says whether there is a newer client.',
-    '  Exit codes: 0 done, 1 refused, 2 usage error, 3 not finished yet, 4 a person needs to act.',
+    '  Exit codes: 0 done, 1 refused or failed, 2 usage error, 3 not finished yet, 4 a person needs to act.',
     '',
     `“frontage” means this file: run node ${client} …, or define alias frontage="node '${client}'".`,
     'To start, run frontage login, then frontage skill, which explains how to build a site.',
@@ -114,8 +114,8 @@ async function main(args) {
   if (first === undefined) return print(await overview(server), options.help ? exits.done : exits.usage);
   if (first === 'help') return await main([...args.filter((arg) => arg !== 'help'), '--help']);
   const command = Object.hasOwn(commands, first) ? commands[first] : undefined;
-  // `preview` and `skill` are commands and also nouns of the API.
-  const isShared = command && ['preview', 'skill'].includes(first) && (options.help || second !== undefined);
+  // These are commands and also nouns of the API.
+  const isShared = command && ['check', 'preview', 'skill'].includes(first) && (options.help || second !== undefined);
   const operations = command && !isShared ? [] : (await operationsOf(server)).filter(({ noun }) => noun === first);
   if (!command || operations.some(({ verb }) => verb === second))
     return await runNoun(server, operations, words, options);

@@ -191,6 +191,30 @@ test('a repeated option is a list where the query takes one', async () => {
   expect((await run(['site', 'list', '--help'], { env })).out).not.toContain('JSON: string');
 });
 
+test('check takes a folder, and reads or crops a check by its id', async () => {
+  const read = { get: { operationId: 'check.read', summary: 'Read what a check found' } };
+  const crop = { get: { operationId: 'check.crop', summary: 'See a finding' } };
+  const paths = { '/v1/checks/{id}': read, '/v1/checks/{id}/crops/{number}': crop };
+  answers['GET /openapi.json'] = () => [200, { paths }];
+  answers['GET /v1/checks/check_x'] = () => [200, { id: 'check_x', status: 'done' }];
+  answers['GET /v1/checks/check_x/crops/1'] = () => [200, { id: 'a crop' }];
+  answers['GET /v1/packages?name=moment'] = () => [200, { missing: [{ name: 'moment', nearest: 'dayjs' }] }];
+  mkdirSync(join(home, 'site'));
+  writeFileSync(join(home, 'site', 'a.js'), "import 'moment';");
+  const ran = async (...args: string[]) => {
+    const { exit, out } = await run(['check', ...args, '--json'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+    return [exit, JSON.parse(out)];
+  };
+  expect(await ran('read', 'check_x')).toEqual([0, { id: 'check_x', status: 'done' }]);
+  expect(await ran('crop', 'check_x', '1')).toEqual([0, { id: 'a crop' }]);
+  expect(await ran('site')).toEqual([1, { missing: [{ name: 'moment', nearest: 'dayjs', files: ['a.js'] }] }]);
+  expect((await run(['check', 'read'])).err).toContain('The command takes <check-id>.');
+  expect((await run(['check'])).err).toContain('Specify the folder of the source.\n→ frontage check --help');
+  const { out: help } = await run(['check', '--help']);
+  for (const use of ['check <folder>', 'check read <check-id>', 'check crop <check-id> <number>'])
+    expect(help).toContain(`frontage ${use}\n`);
+});
+
 test('the client of a checkout runs from its modules', async () => {
   const checkout = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
   const env = { ...environment(), FRONTAGE_TOKEN: 'fro_x' };

@@ -26,7 +26,7 @@ export const check = {
   use: 'frontage check <folder>',
   about: 'List the packages that the source in a folder imports and sites here cannot, with the nearest that they can.',
   async run(server, [folder], { json: asJson }) {
-    if (!folder || !existsSync(folder)) throw usage('Specify the folder of the source.', check.use);
+    if (!folder || !existsSync(folder)) throw usage('Specify the folder of the source.', 'frontage check --help');
     const found = await missingFor(server, folder);
     if (asJson) print(toJson({ missing: found }));
     else report(found);
