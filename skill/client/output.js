@@ -66,9 +66,21 @@ export function show(body, { json: asJson }) {
   else for (const [key, value] of Object.entries(body)) if (key !== 'next_action') console.log(field(key, value));
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) log(`→ ${plain(body.next_action)}`);
-  // These are finished; their next_action is optional.
+  return exitOf(body);
+}
+
+/** A finished result may have a next step, too: publish the preview, or send the payment link. */
+const unfinishedStatuses = ['uploading', 'queued', 'building', 'storing', 'running', 'pending', 'held'];
+
+/**
+ * The exit code of a result that has a next step.
+ * @param {any} body
+ */
+function exitOf(body) {
   if (['active', 'ready'].includes(body.status)) return exits.done;
-  return waitsForPerson(body) ? exits.person : exits.unfinished;
+  if (waitsForPerson(body)) return exits.person;
+  if (body.status === 'failed' || body.failed_deployment_id) return exits.refused;
+  return unfinishedStatuses.includes(body.status) || body.waiting_on === 'platform' ? exits.unfinished : exits.done;
 }
 
 /** @param {any} body */
@@ -122,6 +134,9 @@ function partsOf(value) {
   return Object.entries(value).map(([name, part]) => `${shown(name).padEnd(22)} ${inLine(part)}`);
 }
 
+/** Fields that contain code. */
+const codes = ['embed', 'html'];
+
 /**
  * @param {string} name
  * @param {unknown} value
@@ -129,5 +144,7 @@ function partsOf(value) {
 function field(name, value) {
   const parts = partsOf(value);
   const head = `${strong(shown(name).padEnd(24))} ${parts.length > 0 ? '' : inLine(value)}`;
-  return [head.trimEnd(), ...parts.map((part) => `  ${part}`)].join('\n');
+  // A person copies code, and the spaces would be part of it.
+  const indent = codes.includes(name) ? '' : '  ';
+  return [head.trimEnd(), ...parts.map((part) => `${indent}${part}`)].join('\n');
 }

@@ -190,7 +190,8 @@ test('a refusal ends following at once, and names the command to check again', a
 });
 
 test('waiting for a person exits with 4, unfinished work with 3', async () => {
-  const domain = (waiting_on: string | null) => json({ id: 'dom_x', waiting_on, next_action: 'Set it.' });
+  const domain = (waiting_on: string | null) =>
+    json({ id: 'dom_x', status: 'pending', waiting_on, next_action: 'Set it.' });
   for (const who of ['owner', 'operator', 'platform', null]) answers[`GET /v1/domains/${who}`] = domain(who);
   const account = { id: 'pout_x', status: 'pending', next_action: 'Open it.' };
   answers['GET /v1/domains/lacks'] = json({ ...account, waiting_for: ['a bank account'] });

@@ -13,10 +13,12 @@ test('a list of submissions shows the visitors’ answers', async () => {
   expect(row).toBe('sub_x  name Ada  topics ["a","b"]');
 });
 
-test('a value of several lines keeps its lines', async () => {
-  answers['GET /v1/sites'] = () => [200, { id: 'form_x', embed: '<form>\n  <input>\n</form>\n' }];
+test('a value of several lines keeps its lines, and code is not indented', async () => {
+  const code = '<form>\n  <textarea>\n</textarea>\n</form>\n';
+  answers['GET /v1/sites'] = () => [200, { id: 'form_x', text: 'Hello\n  you\n', embed: code }];
   const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
-  expect(out).toMatch(/^id +form_x\nembed\n {2}<form>\n {4}<input>\n {2}<\/form>\n$/);
+  expect(out).toMatch(/^id +form_x\ntext\n {2}Hello\n {4}you\nembed\n<form>\n/);
+  expect(out.endsWith(`\nembed\n${code}`)).toBe(true);
 });
 
 test('without a token, a refused call says that you are not signed in', async () => {
@@ -69,4 +71,25 @@ test('a restored deployment is announced like a published one', async () => {
   answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', address: 'http://shop.localhost' }];
   const { exit, err } = await run(['deployment', 'restore', 'dep_x'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
   expect([exit, err]).toEqual([0, '✓ Version 1 is live: http://shop.localhost\n']);
+});
+
+test('finished results with a next step exit with 0, failed ones with 1', async () => {
+  const read = { get: { operationId: 'thing.read', summary: 'Read' } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/things/{id}': read } }];
+  const results: [body: object, exit: number][] = [
+    [{ slot: 1, status: 'draft', failed_deployment_id: null }, 0],
+    [{ id: 'cmp_x', status: 'done' }, 0],
+    [{ id: 'pay_x', status: 'open' }, 0],
+    [{ id: 'cmp_x', status: 'running' }, 3],
+    [{ id: 'bkg_x', status: 'held' }, 3],
+    [{ id: 'dom_x', status: 'Moved', waiting_on: 'platform' }, 3],
+    [{ id: 'cmp_x', status: 'failed' }, 1],
+    [{ slot: 1, status: 'draft', failed_deployment_id: 'dep_x' }, 1],
+  ];
+  const ended = results.map(async ([body], at) => {
+    answers[`GET /v1/things/${at}`] = () => [200, { ...body, next_action: 'See it.' }];
+    const { exit, err } = await run(['thing', 'read', String(at)], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+    return [body, exit, err];
+  });
+  expect(await Promise.all(ended)).toEqual(results.map(([body, exit]) => [body, exit, '→ See it.\n']));
 });
