@@ -213,7 +213,7 @@ async function bookableView(
   const nextAction = isBookable
     ? {}
     : {
-        next_action: `This site cannot accept payments yet, so services with a price (${priced.join(', ')}) cannot be booked. Attach a payout account with ${call('payout_agreement.attach', { id: site })}.`,
+        next_action: `This site cannot accept payments yet, so services with a price (${priced.join(', ')}) cannot be booked. Attach one of the owner’s payout accounts (${call('payout.list')}; a first one is added with ${call('payout.add')}) with ${call('payout_agreement.attach', { id: site })}.`,
       };
   return {
     site_id: site.id,

@@ -73,5 +73,7 @@ function remedy({ id, rail, status, currency }: PayoutAccount, sites: number): s
   }
   if (!currency)
     return `The owner needs to set a currency in their payment provider’s dashboard; then call ${call('payout.list')} again.`;
-  return sites === 0 ? `Attach this payout account to a site with ${call('payout_agreement.attach')}.` : undefined;
+  return sites === 0
+    ? `Attach this payout account to a site with ${call('payout_agreement.attach', { payout_account_id: id })}.`
+    : undefined;
 }

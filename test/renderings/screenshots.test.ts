@@ -92,7 +92,8 @@ test('a comparison names the pages that look different, where, and what only mov
   const { 'gone.html': _, ...kept } = same;
   const second = await publish({
     ...kept,
-    'index.html': goodPage(lines.with(4, line('Another line')).join('')),
+    // More space above what follows is no difference.
+    'index.html': goodPage(lines.with(4, line('Another line')).toSpliced(7, 0, line('')).join('')),
     'moved.html': goodPage([line('New at the top'), ...lines].join('')),
     'new.html': goodPage('New'),
     'style.css': 'b { color: blue }',

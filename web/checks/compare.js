@@ -1,7 +1,7 @@
 // Where the two pictures of this page differ, and both beside each other with the differences outlined. `compare()` returns
 // { regions, picture: { base64, width, height } }. What only moved, because of something above it, is no difference.
 
-/** @typedef {{ image: HTMLImageElement, width: number, pixels: Uint32Array, hashes: number[] }} Rows */
+/** `plain`: rows of one colour. @typedef {{ image: HTMLImageElement, width: number, pixels: Uint32Array, hashes: number[], plain: Set<number> }} Rows */
 /** Rows from `a` to `endA` of the earlier picture, which `b` to `endB` replace. @typedef {{ a: number, endA: number, b: number, endB: number }} Block */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 /** `a` to `endA`: the rows of the earlier picture. @typedef {{ a: number, endA: number, area: Area }} Region */
@@ -20,7 +20,7 @@ async function compare() {
   const width = Math.max(...images.map(({ naturalWidth }) => naturalWidth));
   const [before, after] = images.map((image) => rowsOf(image, width));
   if (!before || !after) throw new Error('two pictures are needed');
-  const blocks = blocksOf(...withoutEnds(before.hashes, after.hashes));
+  const blocks = blocksOf(...withoutEnds(before.hashes, after.hashes)).filter((one) => !isSpace(one, before, after));
   const regions = regionsOf(blocks.map((block) => ({ ...block, ...edgesOf(block, before, after) })));
   const shown = regions.slice(0, regionsMax).map(({ area }) => area);
   return { regions: shown, picture: await sideBySide(regions, before, after) };
@@ -32,16 +32,21 @@ function rowsOf(image, width) {
   const context = contextOf(new OffscreenCanvas(width, height), true);
   context.drawImage(image, 0, 0);
   const pixels = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
+  /** @type {Set<number>} */
+  const plain = new Set();
   const hashes = Array.from({ length: height }, (_, y) => {
     let [low, high] = [0x811c9dc5, 0x9e3779b9];
+    let isPlain = true;
     for (let at = y * width; at < (y + 1) * width; at++) {
       const pixel = /** @type {number} */ (pixels[at]);
       low = Math.imul(low ^ pixel, 0x01000193);
       high = Math.imul(high + pixel, 0x85ebca6b) ^ (high >>> 15);
+      isPlain &&= pixel === pixels[y * width];
     }
+    if (isPlain) plain.add(y);
     return (low >>> 0) * 2 ** 21 + (high >>> 11);
   });
-  return { image, width, pixels, hashes };
+  return { image, width, pixels, hashes, plain };
 }
 
 /** @param {OffscreenCanvas} canvas @param {boolean} willReadFrequently */
@@ -49,6 +54,14 @@ function contextOf(canvas, willReadFrequently) {
   const context = canvas.getContext('2d', { willReadFrequently });
   if (!context) throw new Error('no canvas');
   return context;
+}
+
+/** Whether only the space between two things has grown or shrunk: what is below it has moved. @param {Block} block @param {Rows} before @param {Rows} after */
+function isSpace({ a, endA, b, endB }, before, after) {
+  /** @param {Set<number>} plain @param {number} from @param {number} to */
+  const areAll = (plain, from, to) =>
+    Array.from({ length: to - from }, (_, at) => from + at).every((y) => plain.has(y));
+  return endA - a !== endB - b && areAll(before.plain, a, endA) && areAll(after.plain, b, endB);
 }
 
 /** Without the empty rows at the end of a page that is shorter than the window. @param {number[]} old @param {number[]} now @returns {[number[], number[]]} */

@@ -172,7 +172,7 @@ async function measure() {
       .toSorted((a, b) => b.value - a.value)[0]
       ?.sources?.find((/** @type {any} */ one) => one.node)?.node;
     const element = worst instanceof Element ? worst : (worst?.parentElement ?? null);
-    add('layout_shift', element, short(element?.textContent), { score: Math.round(score * 100) / 100 });
+    add('layout_shift', element, short(element?.textContent), { score: Math.round(score * 1000) / 1000 });
   }
   return found;
 }

@@ -150,7 +150,7 @@ export function bookingCancelled({
     preview: forSite ? `The booking of ${visitorName || 'a visitor'} was cancelled.` : 'Your booking was cancelled.',
     heading: forSite ? `A booking on ${facts.hostname} was cancelled` : 'Your booking was cancelled',
     blocks: [
-      `${by === 'site' ? facts.hostname : forSite ? visitorName : 'You'} cancelled this booking.${forSite ? ' The time is available again.' : ''}`,
+      `${by === 'site' ? facts.hostname : forSite ? visitorName : 'You'} cancelled this booking.${forSite && by === 'visitor' ? ' The time is available again.' : ''}`,
       ...(forSite && by === 'site'
         ? [isVisitorNotified ? notifiedVisitor : unnotifiedVisitor(visitorName, facts, wasNoticed)]
         : []),
