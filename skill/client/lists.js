@@ -33,7 +33,9 @@ const leading = [
 ];
 
 /** Text that a person wrote; it is shortened. Other long values are shown only for a single item. */
-const texts = ['message', 'text', 'description', 'subject', 'title'];
+const texts = ['message', 'text', 'subject', 'title'];
+/** By this one chooses. It is whole, in the last column. */
+const whole = 'description';
 
 /**
  * A comment thread is listed by its newest message.
@@ -75,7 +77,7 @@ function isColumn(key, rows) {
   return values.every((value) =>
     isStructure(value)
       ? !Array.isArray(value) && leading.includes(key) && nameIn(value) !== undefined
-      : texts.includes(key) || key === 'next_action' || !/^.{101}|\n/s.test(String(value)),
+      : [...texts, whole, 'next_action'].includes(key) || !/^.{101}|\n/s.test(String(value)),
   );
 }
 
@@ -95,7 +97,8 @@ function table(rows) {
   /** A column without any value says nothing. @param {string} key */
   const isFilled = (key) => rows.some(({ [key]: value }) => value !== null && value !== undefined);
   const ordered = [...leading.filter((key) => keys.includes(key)), ...keys.filter((key) => !leading.includes(key))];
-  const columns = ordered.filter(isFilled).slice(0, columnsMax);
+  const chosen = ordered.filter(isFilled).slice(0, columnsMax);
+  const columns = [...chosen.filter((key) => key !== whole), ...chosen.filter((key) => key === whole)];
   const cells = rows.map((row) => columns.map((key) => cellOf(key, row[key])));
   const widths = columns.map((key, at) =>
     Math.min(64, Math.max(key.length, ...cells.map((row) => row[at]?.length ?? 0))),
