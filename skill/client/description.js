@@ -10,7 +10,7 @@ import { hashOf } from './server.js';
 /**
  * @typedef {{
  *   noun: string, verb: string, method: string, path: string, summary: string, description?: string, parts: string[],
- *   query: any[], body: any, resolveRef: (schema: any) => any, takesFile: boolean, fileTypes: string[], preset?: any,
+ *   query: any[], givesFile: boolean, body: any, resolveRef: (schema: any) => any, takesFile: boolean, fileTypes: string[], preset?: any,
  * }} Operation
  */
 
@@ -35,6 +35,9 @@ async function readDescription({ baseUrl }) {
   return description;
 }
 
+/** @param {{ name: string }} parameter */
+const nameIsTo = ({ name }) => name === 'to';
+
 /**
  * @param {Server} server
  * @returns {Promise<Operation[]>}
@@ -49,6 +52,8 @@ export async function operationsOf(server) {
       // Only plain words: shell completion prints them.
       const [, noun, verb] = /^([a-z][a-z_]*)\.([a-z][a-z_]*)$/.exec(operation.operationId) ?? [];
       if (!noun || !verb) return [];
+      const query = (operation.parameters ?? []).filter((/** @type {any} */ one) => one.in === 'query');
+      const types = method === 'get' ? Object.keys(operation.responses?.['200']?.content ?? {}) : [];
       return {
         noun: noun.replaceAll('_', '-'),
         verb: verb.replaceAll('_', '-'),
@@ -57,7 +62,9 @@ export async function operationsOf(server) {
         summary: operation.summary,
         description: operation.description,
         parts: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
-        query: (operation.parameters ?? []).filter((/** @type {any} */ one) => one.in === 'query'),
+        query,
+        // Unless it has another --to.
+        givesFile: types.some((type) => type !== 'application/json') && !query.some(nameIsTo),
         body: resolveRef(content['application/json']?.schema),
         resolveRef,
         takesFile: Object.keys(content).length > 0 && !content['application/json'],

@@ -74,11 +74,26 @@ function notesOf(schema, resolveRef, path = '', depth = 0) {
   ]);
 }
 
+/**
+ * The fields and the query parameters that a call cannot do without.
+ * @param {Operation} operation
+ * @returns {string[]}
+ */
+export const requiredOf = ({ query, body }) => [
+  ...(body?.required ?? []),
+  ...query.filter(({ required }) => required).map(({ name }) => name),
+];
+
 /** @param {Operation} operation */
 export function usageOf(operation) {
-  const { noun, verb, query = [], body, takesFile } = operation;
-  const required = (body?.required ?? []).map((/** @type {string} */ name) => `--${flagOf(name)} …`);
-  const more = query.length > 0 || Object.keys(body?.properties ?? {}).length > required.length ? ['[options]'] : [];
+  const { noun, verb, query, body, takesFile, givesFile } = operation;
+  const names = [
+    ...Object.keys(body?.properties ?? {}),
+    ...query.map(({ name }) => name),
+    ...(givesFile ? ['to'] : []),
+  ];
+  const required = requiredOf(operation).map((name) => `--${flagOf(name)} …`);
+  const more = names.length > required.length ? ['[options]'] : [];
   const file = takesFile ? ['--file …'] : [];
   return ['frontage', noun, verb, ...argumentsOf(operation), ...file, ...required, ...more].join(' ');
 }
@@ -88,7 +103,7 @@ export const summaryOf = (operation) => `${usageOf(operation)}\n    ${operation.
 
 /** @param {Operation} operation */
 export function helpOf(operation) {
-  const { summary, description, query, body, takesFile, resolveRef } = operation;
+  const { summary, description, query, body, takesFile, givesFile, resolveRef } = operation;
   /**
    * @param {string} name
    * @param {any} schema
@@ -114,6 +129,7 @@ export function helpOf(operation) {
         one.required,
       ),
     ),
+    ...(givesFile ? [line('to', { description: 'The file to write.' }, false)] : []),
   ];
   const values =
     'The value @name is read from the file “name”, and the value - from standard input. Lists and objects are JSON. --body sets the whole request body.';

@@ -139,11 +139,12 @@ async function runNoun(server, operations, [noun = '', verb, ...rest], options) 
   const operation = operations.find((one) => one.verb === verb);
   if (!operation) throw usage(`There is no command ${noun} ${plain(verb)}.`, `frontage ${noun} --help`);
   if (options.help) return print(helpOf(operation));
-  const { body, file } = await runOperation(server, operation, rest, options);
+  const { body, file, saved } = await runOperation(server, operation, rest, options);
   if (noun === 'deployment' && verb === 'restore' && !options.json && body?.status === 'live')
     logLive(body, await siteOf(server, body.site_id));
   if (noun === 'token' && verb === 'rotate' && body?.current) keepOwnToken(server, body.access_token);
   if (body) return show(body, options);
+  if (saved) return print(options.json ? toJson({ file: saved }) : saved);
   await writeOut(file);
   return exits.done;
 }

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { bodyOf, call, siteOf } from './call.js';
-import { argumentsOf, flagOf, usageOf } from './help.js';
+import { formatOf, save } from './downloads.js';
+import { argumentsOf, flagOf, requiredOf, usageOf } from './help.js';
 import { usage } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
@@ -75,25 +76,29 @@ function typeOf({ fileTypes }, file) {
 }
 
 /**
- * Calls an operation. Returns the parsed body, or the stream of a file.
+ * Calls an operation. Returns the parsed body, the stream of a file, or the name of the file that `--to` named.
  * @param {Server} server
  * @param {Operation} operation
  * @param {string[]} words
  * @param {Options} options
  */
 export async function runOperation(server, operation, words, options) {
-  const { query, body: schema, method, takesFile } = operation;
+  const { query, body: schema, method, takesFile, givesFile } = operation;
   const path = await pathOf(server, operation, words);
   const { search, body: given } = await readFlags(operation, options);
   const body = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
   if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
     body.site_id = (await siteOf(server, body.site_id)).id;
-  const missing = (schema?.required ?? []).filter((/** @type {string} */ name) => body[name] === undefined);
+  const missing = requiredOf(operation).filter((name) => body[name] === undefined && !search.has(name));
   if (missing.length > 0)
-    throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, usageOf(operation));
+    throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, helpCommand(operation));
   const waits = query.some(({ name }) => name === 'wait');
   if (waits && options.wait !== undefined) search.set('wait', options.wait);
   const { file } = options.flags;
+  const to = givesFile ? options.flags.to : undefined;
+  if (to === true) throw usage('--to needs a value.', helpCommand(operation));
+  const formats = query.find(({ name }) => name === 'format')?.schema?.enum ?? [];
+  if (to && !search.has('format') && formats.includes(formatOf(to))) search.set('format', formatOf(to));
   if (takesFile && !(typeof file === 'string' && existsSync(file)))
     throw usage('--file must name an existing file.', usageOf(operation));
   const response = await call(server, method, `${path}${search.size > 0 ? `?${search}` : ''}`, {
@@ -105,9 +110,17 @@ export async function runOperation(server, operation, words, options) {
         : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` }),
     },
   });
-  if (!response.headers.get('content-type')?.startsWith('application/json')) return { file: response.body };
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  if (to && (!isJson || formatOf(to) === 'json')) {
+    await save(response, to);
+    return { saved: to };
+  }
+  if (!isJson) return { file: response.body };
   return { body: await bodyOf(response) };
 }
+
+/** @param {Operation} operation */
+const helpCommand = ({ noun, verb }) => `frontage ${noun} ${verb} --help`;
 
 /** @param {string} name */
 const asFlag = (name) => `--${flagOf(name)}`;
@@ -138,8 +151,8 @@ async function pathOf(server, operation, words) {
  * @returns {Promise<{ search: URLSearchParams, body: any }>}
  */
 async function readFlags(operation, options) {
-  const { query, body: schema, takesFile } = operation;
-  const help = `frontage ${operation.noun} ${operation.verb} --help`;
+  const { query, body: schema, takesFile, givesFile } = operation;
+  const help = helpCommand(operation);
   const search = new URLSearchParams();
   // If the body has a field named `body`, then `--body` is that field.
   const isField = schema?.properties?.body !== undefined;
@@ -150,7 +163,7 @@ async function readFlags(operation, options) {
   const known = Object.fromEntries(query.map((one) => [flagOf(one.name), [search, one.name, one.schema]]));
   for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
   for (const [flag, written] of Object.entries(flags)) {
-    if (flag === 'file' && takesFile) continue;
+    if ((flag === 'file' && takesFile) || (flag === 'to' && givesFile)) continue;
     const [target, name = '', part] = Object.hasOwn(known, flag) ? (known[flag] ?? []) : [];
     if (!target) throw usage(`There is no option --${flag}.`, usageOf(operation));
     if (target === body) body[name] = await readValue(flag, written, part, help);

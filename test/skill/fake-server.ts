@@ -11,19 +11,19 @@ import { useBundledClient } from './bundled-client.ts';
 
 export let client = '';
 
-/** What the server answers, by method and path, given what it was sent. */
-export let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
+/** What the server answers, by method and path, given what it was sent: JSON, or text of another type. */
+export let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown, type?: string]> =
+  {};
 /** Sent with every response, where it is set. */
 export const sent = { requestId: '' };
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const received = await text(request);
   const { requestId } = sent;
-  const [status, body] = answers[`${request.method} ${request.url}`]?.(received ? JSON.parse(received) : {}) ?? [
-    404,
-    {},
-  ];
-  const headers = { 'content-type': 'application/json', ...(requestId ? { 'x-request-id': requestId } : {}) };
-  response.writeHead(status, headers).end(JSON.stringify(body));
+  const [status, body, type = 'application/json'] = answers[`${request.method} ${request.url}`]?.(
+    received ? JSON.parse(received) : {},
+  ) ?? [404, {}];
+  const headers = { 'content-type': type, ...(requestId ? { 'x-request-id': requestId } : {}) };
+  response.writeHead(status, headers).end(type === 'application/json' ? JSON.stringify(body) : body);
 }
 export const refusal = (status: number, code: string): [number, unknown] => [
   status,

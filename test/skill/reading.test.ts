@@ -1,7 +1,9 @@
 /** What the terminal client shows of lists, files, versions and builds, from a fake server. */
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answers, client, environment, run, url, useFakeServer } from './fake-server.ts';
+import { answers, client, environment, home, run, url, useFakeServer } from './fake-server.ts';
 
 useFakeServer();
 
@@ -67,6 +69,60 @@ test('a file of the source is printed as it is', async () => {
   answers['GET /v1/sites'] = () => [200, { kind: 'files', items: [{ kind: 'file', path: 'a.md', text }, picture] }];
   const { out, err } = await run(['site', 'list'], { env });
   expect([out, err]).toEqual([`${text}bytes`, '==> a.md\n==> a.bin\n']);
+});
+
+test('a list shows descriptions whole, in the last column', async () => {
+  const description = `One page. ${'For those who bring their own design. '.repeat(4)}`.trim();
+  const template = { name: 'blank', description, preview_url: 'http://x.localhost', title: 'Blank' };
+  expect(await tableOf(template)).toEqual([
+    ['name', 'title', 'preview_url', 'description'],
+    ['blank', 'Blank', 'http://x.localhost', description],
+  ]);
+});
+
+test('the end of a file’s name chooses the format of a picture', async () => {
+  const format = { name: 'format', in: 'query', schema: { enum: ['webp', 'png'] } };
+  const responses = { 200: { content: { 'image/webp': {}, 'application/json': {} } } };
+  const operation = (operationId: string, parameters: object[]) => ({
+    get: { operationId, summary: 'See', parameters, responses },
+  });
+  const paths = {
+    '/v1/sketches/{id}/screenshot': operation('sketch.screenshot', [format]),
+    '/v1/comparisons/{id}/pictures/{number}': operation('comparison.picture', []),
+  };
+  answers['GET /openapi.json'] = () => [200, { paths }];
+  for (const path of ['/v1/sketches/s/screenshot?', '/v1/deployments/dep_x/screenshot?path=%2F&'])
+    for (const one of ['png', 'webp']) answers[`GET ${path}format=${one}`] = () => [200, one, `image/${one}`];
+  answers['GET /v1/comparisons/cmp_x/pictures/1'] = () => [200, 'both', 'image/webp'];
+  const saved = async (...args: string[]) => {
+    const { exit, out, err } = await run(args, { env });
+    return exit === 0 ? [out.trim(), readFileSync(join(home, out.trim()), 'utf8')] : [exit, err];
+  };
+  expect(await saved('screenshot', 'dep_x', '--to', 'a.PNG')).toEqual(['a.PNG', 'png']);
+  expect(await saved('sketch', 'screenshot', 's', '--to', 'b.png')).toEqual(['b.png', 'png']);
+  expect(await saved('sketch', 'screenshot', 's', '--format', 'webp', '--to', 'c')).toEqual(['c', 'webp']);
+  expect(await saved('comparison', 'picture', 'cmp_x', '1', '--to', 'd.webp')).toEqual(['d.webp', 'both']);
+  const refused = '✗ The picture is in the format webp. Choose a name that ends with .webp.\n→ frontage --help\n';
+  expect(await saved('comparison', 'picture', 'cmp_x', '1', '--to', 'e.png')).toEqual([2, refused]);
+  expect(readdirSync(home).filter((name) => /^\w(\.|$)/.test(name))).toEqual(['a.PNG', 'b.png', 'c', 'd.webp']);
+  const help = await Promise.all([
+    run(['comparison', 'picture', '--help']).then(({ out }) => out),
+    run(['screenshot', '--help']).then(({ out }) => out),
+  ]);
+  expect(help).toEqual([expect.stringContaining('--to '), expect.stringContaining('The default is WebP.')]);
+});
+
+test('a missing required option is named before anything is sent', async () => {
+  const parameters = ['service', 'date'].map((name) => ({ name, in: 'query', required: true, schema: {} }));
+  const get = { operationId: 'offer.slots', summary: 'List times', parameters };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/b/{public_id}/slots': { get } } }];
+  answers['GET /b/x/slots?service=a&date=2026-12-01'] = () => [200, { slots: [] }];
+  const slots = async (...more: string[]) => await run(['offer', 'slots', 'x', '--service', 'a', ...more], { env });
+  const missing = '✗ The command also needs --date.\n→ frontage offer slots --help\n';
+  expect(await slots()).toEqual({ exit: 2, out: '', err: missing });
+  expect((await slots('--date', '2026-12-01')).exit).toBe(0);
+  const { out } = await run(['offer', '--help']);
+  expect(out).toContain('frontage offer slots <public-id> --service … --date …\n');
 });
 
 test('restore makes the previous or the given version live', async () => {

@@ -1,6 +1,6 @@
 /** `screenshot`: a picture of a page as a file. */
-import { writeFileSync } from 'node:fs';
-import { bodyOf, bytesOf, call, pause, siteOf } from '../call.js';
+import { bodyOf, call, pause, siteOf } from '../call.js';
+import { formatOf, save } from '../downloads.js';
 import { print, toJson } from '../output.js';
 import { exits, Stop, usage } from '../server.js';
 
@@ -8,13 +8,17 @@ import { exits, Stop, usage } from '../server.js';
 
 const attemptsMax = 10;
 const forms = ['width', 'height', 'scheme', 'format'];
+const formats = ['webp', 'png'];
 
 /** @type {Command} */
 export const screenshot = {
-  use: 'frontage screenshot <site|deployment> [path] [--width 390] [--height full] [--scheme dark] [--format png] [--to file]',
-  about: 'Save a picture of a page of the live version, or of the version with this id.',
+  use: 'frontage screenshot <site|deployment> [path] [--width 390] [--height full] [--scheme dark] [--format webp|png] [--to file]',
+  about:
+    'Save a picture of a page of the live version, or of the version with this id. Without --format, the end of the file’s name chooses the format: .png or .webp. The default is WebP.',
   async run(server, [named, path = '/'], { flags, json: asJson }) {
     const { to, ...form } = flags;
+    const ending = typeof to === 'string' ? formatOf(to) : '';
+    if (!form.format && formats.includes(ending)) form.format = ending;
     const unknown = Object.keys(form).find((name) => !forms.includes(name));
     if (unknown) throw usage(`There is no option --${unknown}.`, 'frontage screenshot --help');
     const id = await deploymentOf(server, named);
@@ -29,7 +33,7 @@ export const screenshot = {
         continue;
       }
       const file = typeof to === 'string' ? to : fileName(path, form);
-      writeFileSync(file, await bytesOf(response));
+      await save(response, file);
       return print(asJson ? toJson({ file }) : file);
     }
     throw new Stop(exits.refused, 'The picture is not finished yet. Run the same command again later.');
