@@ -1,10 +1,11 @@
 /** A site's overview and its versions. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
-import { readCard } from '#api/renderings/rules.ts';
+import { readCard, versionBefore } from '#api/renderings/rules.ts';
 import { sendPicture } from '#api/renderings/sent-picture.ts';
 import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
+import { restoredOf } from '#db/history/restores.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { olderVersionsPage, overviewPage, type PreviewShown } from '#web/console/versions/overview.ts';
@@ -90,12 +91,14 @@ export function overviewPages(console: Console): void {
     const live = site.liveDeploymentId
       ? await read<Read>(console, request, 'deployment.read', { id: site.liveDeploymentId })
       : null;
-    const named = await withNames(request, [...list.items, ...(live ? [live] : [])]);
+    const restored = await restoreOf(request, id);
+    const named = await withNames(request, [...list.items, ...(live ? [{ ...live, ...restored }] : [])]);
+    const shown = live ? (named.at(-1) ?? null) : null;
     const versions = named.slice(0, list.items.length).filter(isVersion);
     const logged = versions.find(isRunning) ?? (versions[0]?.status === 'failed' ? versions[0] : undefined);
     const page = {
       versions,
-      live: live ? (named.at(-1) ?? null) : null,
+      live: shown && { ...shown, isRestored: restored !== null },
       unpublished: detail.unpublished_changes ?? nothing,
       previews: await previewsOf(request, id),
       canCompare: deps.config.screenshots && live !== null,
@@ -120,11 +123,14 @@ export function overviewPages(console: Console): void {
   }
 
   async function showVersion(request: FastifyRequest<OfVersion>, reply: FastifyReply, refused: Refused | null) {
-    const { frame } = await siteFrameOf(request, reply, deps, refused);
+    const { site, frame } = await siteFrameOf(request, reply, deps, refused);
     const [version] = await withNames(request, [await readVersion(request)]);
     if (!version) return undefined;
     const log = await readLogTail(request.em, version.id, logBytes);
-    const canCompare = deps.config.screenshots && version.file_count !== null;
+    const canCompare =
+      deps.config.screenshots &&
+      version.file_count !== null &&
+      (await versionBefore(request.em, { id: version.id, number: version.number, site })) !== null;
     return sendPage(reply, versionPage(frame, { version, log, canCompare }), refused?.status);
   }
 
@@ -151,6 +157,15 @@ export function overviewPages(console: Console): void {
 /** The builds of previews are listed with the versions. */
 const isVersion = ({ kind, live_at: liveAt }: Pick<Read, 'kind' | 'live_at'>): boolean =>
   kind !== 'preview' || liveAt !== null;
+
+/** Who made the live version live again; null if it was not restored. */
+async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<Whose | null> {
+  const sql = `select actor_id as "by", via_kind as kind, via_name as name from site
+    join deployment version on version.id = site.live_deployment_id ${restoredOf('site', 'version')}
+    where site.id = ? and actor_id is not null`;
+  const [row] = await em.execute<{ by: string; kind: string; name: string | null }[]>(sql, [siteId]);
+  return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name } } : null;
+}
 
 /** Adds who made each version, in one query. */
 async function withNames<Row extends Whose>({ em, actor }: FastifyRequest, rows: readonly Row[]) {

@@ -2,6 +2,7 @@
 import type { Person } from '#api/access.ts';
 import { actorName } from '#api/inbox/item.ts';
 import { dateText, dayOf, later } from '#db/analytics/calendar.ts';
+import { restoredOf } from '#db/history/restores.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { ownerBlockedReason } from '#db/sites/blocks.ts';
 import { dayMs } from '#rules/time.ts';
@@ -44,14 +45,16 @@ const sql = `
   )
   select card.deployment_id as "picturedId", mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.delete_at as "deleteAt",
     mine.block_reason as "blockReason", mine.blocked_at is not null as "isBlocked", mine.owner_blocked_at is not null as "isOwnerBlocked",
-    live.live_at as "liveAt", live.created_via_name as via, maker.id as "makerId", maker.name as maker,
+    live.live_at as "liveAt", maker.id as "makerId", maker.name as maker,
+    restored.actor_id is not null as "isRestored", case when restored.actor_id is null then live.created_via_name else restored.via_name end as via,
     coalesce(visits.by_day, '{}') as visits, coalesce(comments.n, 0) as comments, coalesce(enquiries.n, 0) as enquiries,
     coalesce(booked.n, 0) as bookings
   from mine
   left join deployment live on live.id = mine.live_deployment_id
   left join (select deployment_id from rendering join rendering_picture on rendering_id = id and position = 0 where form = 'card' and status = 'done')
     as card on card.deployment_id = live.id
-  left join account maker on maker.id = live.created_by_id
+  ${restoredOf('mine', 'live')}
+  left join account maker on maker.id = coalesce(restored.actor_id, live.created_by_id)
   left join visits on visits.site_id = mine.id
   left join comments on comments.site_id = mine.id
   left join enquiries on enquiries.site_id = mine.id
@@ -63,6 +66,7 @@ type Row = Record<'id' | 'name' | 'title' | 'owner' | 'status', string> & {
   blockReason: string | null;
   isBlocked: boolean;
   isOwnerBlocked: boolean;
+  isRestored: boolean;
   liveAt: string | Date | null;
   picturedId: string | null;
   via: string | null;
@@ -89,8 +93,8 @@ export async function siteCards(
   const values = [accountId, accountId, dateText(from), from, since, now, now, later(now, days * dayMs)];
   const rows: Row[] = await em.execute(sql, values);
   return rows.map((row): NamedCard => {
-    const { id, name, title, deleteAt, isOwnerBlocked, isBlocked, blockReason, liveAt, makerId, maker, picturedId } =
-      row;
+    const { id, name, title, deleteAt, isOwnerBlocked, isBlocked, blockReason, picturedId } = row;
+    const { liveAt, makerId, maker, isRestored } = row;
     const by = { id: makerId ?? '', name: maker ?? '' };
     return {
       ...{ id, name, title },
@@ -99,7 +103,7 @@ export async function siteCards(
       archived: row.status === 'archived',
       deletion: deleteAt ? { at: new Date(deleteAt), restore: `/account/sites/${id}/restore` } : null,
       blocked: isBlocked ? blockReason : isOwnerBlocked ? ownerBlockedReason : null,
-      live: liveAt ? { since: new Date(liveAt), by: actorName({ accountId }, by, row.via) } : null,
+      live: liveAt ? { since: new Date(liveAt), by: actorName({ accountId }, by, row.via), isRestored } : null,
       visits: Array.from({ length: days }, (_, n) => {
         const at = later(from, n * dayMs);
         return { at, views: row.visits[dateText(at)] ?? 0 };

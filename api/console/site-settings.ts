@@ -13,6 +13,7 @@ import {
   siteSettingsPage,
   type UploadLinkShown,
 } from '#web/console/site-settings.ts';
+import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { action } from './actions.ts';
 import { timetableOf } from './bookings.ts';
@@ -123,7 +124,7 @@ function endingPages(console: Console, show: Show): void {
     path: `${base}/unarchive`,
     operation: 'site.unarchive',
     input: ({ params: { id } }) => ({ id }),
-    done: (_answer, request) => ({ to: settings(request), notice: 'The site is online again.' }),
+    done: (_answer, request) => ({ to: sitePath(request.params.id), notice: 'The site is online again.' }),
     show,
   });
 

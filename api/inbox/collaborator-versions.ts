@@ -1,20 +1,16 @@
 /** The live version of each of the reader's own sites, if a collaborator published or restored it. */
+import { restoredOf } from '#db/history/restores.ts';
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
 import { newsSince, type Source, siteIdsIn } from './item.ts';
 
-// A version that was restored is live under another ticket than its own; the history says who restored it, and when: also while it was live.
 const at = 'coalesce(restored.at, version.live_at)';
 const sql = `
   select version.id, version.number, version.slot, ${at} as at, account.name as who,
     restored.actor_id is not null as "isRestored", site.id as "siteId", site.name as "siteName"
   from site
   join deployment version on version.id = site.live_deployment_id
-  left join lateral (
-    select actor_id, at from history_entry entry
-    where entry.site_id = site.id and entry.action = 'deployment.restored' and entry.subject_id = version.id
-      and entry.at >= version.live_at and site.live_ticket <> version.ticket
-    order by entry.at desc, entry.id desc limit 1) as restored on true
+  ${restoredOf('site', 'version')}
   join account on account.id = coalesce(restored.actor_id, version.created_by_id)
   where site.id = any(?) and site.account_id = ? and site.status = 'active' and account.id <> site.account_id
     and ${at} > ? and ${notDone({ kind: 'collaborator_published', id: 'version.id', at })}

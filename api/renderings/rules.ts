@@ -93,8 +93,11 @@ export async function askForComparison(
   return await askFor(em, deps, actor, { id, of, work: { comparison: { against: earlier.id, paths: paths ?? null } } });
 }
 
-/** The live version, or the one that was live before it. */
-async function versionBefore(em: EntityManager, { id, number, site }: Deployment): Promise<Deployment | null> {
+/** What the version is compared with: the live version, or the one that was live before it. */
+export async function versionBefore(
+  em: EntityManager,
+  { id, number, site }: { id: string; number: number; site: { id: string } },
+): Promise<Deployment | null> {
   const { liveDeploymentId: live } = await em.findOneOrFail(Site, { id: site.id });
   if (live && live !== id) return await em.findOne(Deployment, { id: live });
   const earlier = { site: site.id, number: { $lt: number }, status: 'retired', manifestSha256: { $ne: null } } as const;

@@ -1,5 +1,6 @@
 /** Forms of the console call the API’s operations as the person of the session. */
 import { afterAll, expect, test } from 'vitest';
+import { mailChoicesPath } from '#runtime/owner-pages.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
@@ -47,6 +48,19 @@ test('a refused reply to a resolved comment stays where it was typed', async () 
   expect([refused.status, refused.text.includes(long)]).toEqual([400, true]);
   const sent = await browser.press(refused, 'Send', { message: 'It is larger now.' });
   expect([sent.text.includes('Your reply is sent.'), sent.text.includes('It is larger now.')]).toEqual([true, true]);
+});
+
+test('the history and the e-mails page speak of what the owner knows', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner);
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  await owner.call('DELETE', `/v1/sites/${site.id}?confirm=true`);
+  await owner.browser.press(await owner.browser.open(`/account/sites/${site.id}/restore`), 'Restore[^<]*');
+  const { text } = await owner.browser.open(`/account/sites/${site.id}/history`);
+  for (const words of ['Deleted a site.', 'Restored a deleted site.'])
+    expect(text).toContain(`<strong>${words}</strong>`);
+  const mails = await owner.browser.open(mailChoicesPath);
+  expect(mails.text).toContain('A website that accepts them shows it in its settings.');
 });
 
 test('the history names a person, and no header makes one', async () => {

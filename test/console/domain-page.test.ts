@@ -40,6 +40,7 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   for (const notYet of ['✓ done', 'Show this site there</button>']) expect(page.text).not.toContain(notYet);
   fixture.setUp(shown);
   fixture.skip(5_000);
+  expect((await browser.open(page.url)).text).toContain('Not checked yet. Next check in a moment.');
   page = await browser.press(page, 'Check now');
   expect((await read()).status).toBe('active');
   await fixture.certify(shown);
@@ -87,6 +88,10 @@ test.each(ways)(
       await pressInPlace(page, copy);
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(value);
     }
+    const [box = 0, line = 1] = await page.evaluate<number[]>(
+      `['.copyable', '.domain'].map((one) => document.querySelector(one).getBoundingClientRect().width)`,
+    );
+    if (width === 390) expect(box / line).toBeGreaterThan(0.8);
     const check = async (isSet: (record: { type: string }) => boolean) => {
       fixture.setUp({ ...shown, setup: shown.setup.filter(isSet) });
       fixture.skip(5_000);

@@ -83,6 +83,8 @@ test('an owner publishes changes, and follows the build to its end', slow, async
   await press(page, 'Publish');
   await page.getByRole('heading', { name: 'Version 1 is on its way' }).waitFor();
   expect(await page.getByRole('status').first().textContent()).toContain('is being built');
+  await page.getByText('Version 1 follows.').waitFor();
+  expect(await page.getByRole('button', { name: 'Publish' }).count()).toBe(0);
   expect(await violationsOf(page, page, true)).toEqual([]);
   const em = fixture.deps.em();
   const { id } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
@@ -122,7 +124,7 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
   await page.getByRole('heading', { name: 'Version 1 beside version 2' }).waitFor();
   const path = new URL(page.url()).pathname;
   const stranger = await fixture.newBusySite('The bakery');
-  await page.getByText('Waiting for the browser').first().waitFor();
+  await page.getByText('The pages are compared shortly').first().waitFor();
   const rendering = await deps.em().findOneOrFail(Rendering, { id: path.split('/').at(-1) as string });
   const { sha256 } = await deps.store.put(png);
   const only = { regions: [], width: null, picture: null };
@@ -156,6 +158,68 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
   const other = await fixture.open(stranger.owner, path);
   expect(await other.getByRole('heading', { level: 1 }).textContent()).not.toContain('beside');
   await other.context().close();
+});
+
+test('an archived site is closed on its pages, until its Overview puts it online', async () => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  const { browser, call } = owner;
+  const overview = `/account/sites/${site.id}`;
+  await call('POST', `/v1/sites/${site.id}/archive`);
+  const home = (await browser.open('/account')).text;
+  expect(home).toContain('Archived: visitors see that the site is closed');
+  expect(home).not.toContain('Live since');
+  const closed = await browser.open(overview);
+  for (const words of ['This site is archived', 'they see version 2.', 'Last live version', '>Archived</span>'])
+    expect(closed.text).toContain(words);
+  for (const words of ['is live', '>Live<', 'Everything is published', 'still see'])
+    expect(closed.text).not.toContain(words);
+  const online = await browser.press(closed, 'Put it online');
+  expect(online.text).toContain('The site is online again.');
+  expect(online.text).toContain('Version 2 is live');
+  expect((await browser.open('/account')).text).toContain('Live since');
+});
+
+test('pages name who restored a version, and offer a comparison where there is another', async () => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  const guest = await fixture.newSignedIn('Guest');
+  await fixture.deps
+    .em()
+    .execute('update deployment set created_by_id = ? where site_id = ?', [guest.accountId, site.id]);
+  const overview = `/account/sites/${site.id}`;
+  expect((await owner.browser.open(overview)).text).not.toContain('by you');
+  const restored = await owner.browser.press(await owner.browser.open(overview), 'Restore');
+  expect(restored.text).toContain('</time>, restored by you.');
+  expect(restored.text).toContain('No longer live');
+  expect(restored.text).not.toContain('Earlier version');
+  const { text } = await owner.browser.open('/account');
+  expect(text).toMatch(/Live since <time [^>]*>[^<]*<\/time>, restored by /);
+  const version = async (siteId: string, id: string) =>
+    (await owner.browser.open(`/account/sites/${siteId}/versions/${id}`)).text.includes('>Compare</button>');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
+  const newer = items.find(({ number }: { number: number }) => number === 2);
+  expect(await version(site.id, newer.id)).toBe(true);
+  const single = await createSite(owner, { template: 'blank' });
+  expect(await version(single.id, await addVersion(fixture, single.id, 'live'))).toBe(false);
+});
+
+test('tabs keep their places from page to page, and an empty page one sentence', async () => {
+  const owner = await fixture.newSignedIn();
+  const site = await createSite(owner, { template: 'blank' });
+  const page = await fixture.open(owner, '/account');
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    const places = new Set<string>();
+    for (const path of ['', '/history', '/comments']) {
+      await page.goto(`${fixture.here}/account/sites/${site.id}${path}`);
+      const tabs = `JSON.stringify([...document.querySelectorAll('.tabs li a')].map((one) => [one.offsetLeft, one.offsetTop]))`;
+      places.add(await page.evaluate<string>(tabs));
+    }
+    const [one] = places;
+    expect([width, ...places]).toEqual([width, one]);
+    const shown = await page.evaluate<string>(`getComputedStyle(document.querySelector('p.empty')).display`);
+    expect([width, shown]).toEqual([width, 'block']);
+  }
+  await page.context().close();
 });
 
 test('pages with hostile words fit a phone, pass axe, and run none of them', async () => {

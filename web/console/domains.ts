@@ -93,7 +93,7 @@ function domainHtml(frame: SiteFrame, domain: DomainShown, isPage = false): Html
 <div class="bar"><h2>${isPage ? 'Status' : html`<a href="${path}">${unicode}</a>`}</h2><p><span class="tag">${stateOf(domain)}</span>${primary ? html` <span class="tag">Main address</span>` : null}</p></div>
 ${problems.map((problem) => html`<p class="fault">${problem}</p>`)}
 ${isDone && !isPage ? null : steps(domain)}
-<p class="hint">${checked === null ? 'Not checked yet.' : html`Last checked ${ago(checked, now)}.`}${next === null ? null : html` Next check ${ago(next, now)}.`}</p>
+<p class="hint">${checked === null ? 'Not checked yet.' : html`Last checked ${ago(checked, now)}.`}${next === null ? null : html` Next check ${new Date(next) <= now ? 'in a moment' : ago(next, now)}.`}</p>
 <div class="actions">${attachButton(frame, domain)}
 ${button(form, `${path}/check`, 'Check now', { quiet: domain.status === 'active' })}
 ${siteId !== null && !primary ? button(form, `${path}/attach`, 'Make it the main address', { hidden: { primary: 'yes' } }) : null}

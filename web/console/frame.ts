@@ -82,7 +82,7 @@ export const siteQuestion = (frame: SiteFrame, tab: SiteTab, asked: Question): W
   sitePage(frame, tab, { title: asked.title, main: question(asked, frame.form) });
 
 function siteHead({ title, address, hostname, role, archived, blocked }: SiteHead): Html {
-  const tags = [...(role === 'collaborator' ? ['collaborator'] : []), ...(archived ? ['archived'] : [])];
+  const tags = [...(role === 'collaborator' ? ['Collaborator'] : []), ...(archived ? ['Archived'] : [])];
   return html`<div class="site-head"><p class="back"><a href="/account">All sites</a></p>
 <p class="site-title">${title}</p>
 <p class="site-address"><a href="${address}" rel="noopener noreferrer">${hostname}</a>${tags.map((tag) => html` <span class="tag">${tag}</span>`)}</p>
@@ -110,7 +110,7 @@ function page({ account, form, notice, refused }: Frame, content: Content, above
 function tabs(rows: readonly Tab[], current: string | null, before: string): Html {
   return html`<ul>${rows.map(
     ({ name, text, path }) =>
-      html`<li><a href="${before}${path}"${name === current ? html` aria-current="page"` : null}>${text}</a></li>`,
+      html`<li><a href="${before}${path}"${name === current ? html` aria-current="page"` : null} data-text="${text}">${text}</a></li>`,
   )}</ul>`;
 }
 

@@ -16,7 +16,7 @@ export type SiteCard = {
   /** Why the operator has blocked it. */
   blocked: string | null;
   /** Null if nothing is published. */
-  live: { since: Date; by: string } | null;
+  live: { since: Date; by: string; isRestored: boolean } | null;
   /** Page views by day, oldest first; the last is today. */
   visits: { at: Date; views: number }[];
   openComments: number;
@@ -43,10 +43,10 @@ function deletionCard({ title, address }: SiteCard, { at, restore }: { at: Date;
 }
 
 function card(site: SiteCard, now: Date, arePictured: boolean): Html {
-  const { id, title, address, archived, blocked, role } = site;
+  const { id, title, address, blocked, role } = site;
   return html`<li class="panel">${arePictured ? picture(site) : null}<div${arePictured ? null : html` class="card-head"`}>${arePictured ? null : tile(site)}<div><h3><a href="${sitePath(id)}">${title}</a></h3>
 <p class="hint"><a href="${address}" rel="noopener noreferrer">${hostOf(address)}</a></p>
-<p class="hint">${stateOf(site, now)}${archived ? ' · archived' : ''}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div></div>
+<p class="hint">${stateOf(site, now)}${role === 'collaborator' ? html` · collaborator · <a href="/account/sites/${id}/leave">Leave</a>` : null}</p></div></div>
 ${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}
 ${weekChart(site)}
 ${countList(site)}</li>`;
@@ -83,9 +83,10 @@ function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | 
   return html`<ul class="counts">${rows.map(({ words, path, when }) => html`<li><a href="${path}">${words}</a>${when}</li>`)}</ul>`;
 }
 
-function stateOf({ live }: SiteCard, now: Date): Html | string {
+function stateOf({ live, archived }: SiteCard, now: Date): Html | string {
+  if (archived) return 'Archived: visitors see that the site is closed';
   if (!live) return 'Not published yet';
-  return html`Live since <time datetime="${live.since.toISOString()}">${relative(live.since, now)}</time>, published by ${live.by}`;
+  return html`Live since <time datetime="${live.since.toISOString()}">${relative(live.since, now)}</time>, ${live.isRestored ? 'restored' : 'published'} by ${live.by}`;
 }
 
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });

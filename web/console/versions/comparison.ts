@@ -42,7 +42,7 @@ ${page.status === 'done' ? result(frame, page) : null}`;
 
 /** What is being done, of a comparison that is not done. */
 export const progressOf = (status: string): string =>
-  status === 'queued' ? 'Waiting for the browser' : 'The pages are being compared';
+  status === 'queued' ? 'The pages are compared shortly' : 'The pages are being compared';
 
 const waiting = (
   progress: string,

@@ -6,7 +6,7 @@ import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
-import { isRunning, kindWords, logBox, runningPanel, statusWords, type VersionShown, when } from './versions.ts';
+import { isRunning, kindWords, logBox, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 export type PreviewShown = {
   slot: number;
@@ -21,7 +21,7 @@ export type PreviewShown = {
 export type OverviewPage = {
   /** Newest first. */
   versions: VersionShown[];
-  live: VersionShown | null;
+  live: (VersionShown & { isRestored: boolean }) | null;
   /** What `main` has that visitors do not see yet. */
   unpublished: { source: boolean; content: boolean; address: boolean };
   previews: PreviewShown[];
@@ -56,7 +56,9 @@ ${versionList(frame, page)}`;
   return sitePage(frame, 'overview', { title: 'Older versions', main });
 }
 
-function livePanel({ site, form, now }: SiteFrame, { live, unpublished }: OverviewPage): Html {
+function livePanel(frame: SiteFrame, { versions, live, unpublished }: OverviewPage): Html {
+  const { site, form, now } = frame;
+  if (site.archived) return archivedPanel(frame, live);
   const parts = [
     ...(unpublished.source ? ['pages'] : []),
     ...(unpublished.content ? ['posts'] : []),
@@ -64,15 +66,25 @@ function livePanel({ site, form, now }: SiteFrame, { live, unpublished }: Overvi
   ];
   const shown = live
     ? html`<p class="big">Version ${live.number} is live</p>
-<p class="hint">Since ${when(live.live_at ?? live.created_at, now)}, published by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
+<p class="hint">Since ${when(live.live_at ?? live.created_at, now)}, ${live.isRestored ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
     : html`<p class="big">Nothing is published yet</p>
 <p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
-  const changes =
-    parts.length === 0
+  // An upload does not contain what is not published yet.
+  const coming = versions.find((version) => isRunning(version) && version.kind !== 'upload');
+  const changes = coming
+    ? html`<p class="hint">Version ${coming.number} follows. Visitors see it when it is ready.</p>`
+    : parts.length === 0
       ? html`<p class="hint">${live ? 'Everything is published.' : 'There is nothing to publish yet. Ask your agent to build the site.'}</p>`
       : html`<p>Not published yet: ${list(parts)}.</p>
-${site.archived ? null : form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
+${form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
   return html`<section class="panel">${shown}${changes}</section>`;
+}
+
+function archivedPanel({ site, form }: SiteFrame, live: OverviewPage['live']): Html {
+  const again = live ? `Once it is online again, they see version ${live.number}.` : 'No version of it was published.';
+  return html`<section class="panel"><p class="big">This site is archived</p>
+<p class="hint">Visitors see that the site is closed. ${again}</p>
+${site.role === 'owner' ? form({ action: `${sitePath(site.id, 'settings')}/unarchive`, inline: true }, html`<button>Put it online</button>`) : null}</section>`;
 }
 
 const list = (parts: readonly string[]) => new Intl.ListFormat('en').format(parts);
@@ -81,7 +93,7 @@ function failedPanel(version: VersionShown, { site }: SiteFrame, { live, log }: 
   return html`<section class="panel">
 <h2>Version ${version.number} could not be published</h2>
 <p class="fault">${version.error?.message ?? 'The build failed.'}</p>
-<p class="hint">${live ? `Visitors still see version ${live.number}.` : 'Visitors see nothing yet.'} Tell your agent, or read the log.</p>
+<p class="hint">${site.archived ? 'Visitors see that the site is closed.' : live ? `Visitors still see version ${live.number}.` : 'Visitors see nothing yet.'} Tell your agent, or read the log.</p>
 ${logBox(log)}
 <p><a href="${sitePath(site.id)}/versions/${version.id}">More about this version</a></p>
 </section>`;
@@ -110,7 +122,7 @@ function versionList(
   if (versions.length === 0 && older === null) return null;
   const rows = versions.map(
     (version) => html`<li>
-<div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small><span class="state ${version.status}">${statusWords(version.status)}</span> · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
+<div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small>${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
 ${version.restorable && version.status !== 'live' && !site.archived ? form({ action: `${sitePath(site.id)}/versions/${version.id}/restore`, inline: true }, html`<button class="quiet small">Restore<span class="unseen"> version ${version.number}</span></button>`) : null}
 </li>`,
   );

@@ -4,7 +4,7 @@ import { type SiteFrame, sitePage } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { isRunning, kindWords, logBox, runningPanel, statusWords, type VersionShown, when } from './versions.ts';
+import { isRunning, kindWords, logBox, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 type Changed = { path: string; bytes: number };
 export type VersionPage = {
@@ -29,7 +29,7 @@ export function versionPage(frame: SiteFrame, { version, log, canCompare }: Vers
   const restore = version.restorable && version.status !== 'live' && !site.archived;
   const main = html`<p class="back"><a href="${sitePath(site.id)}">Overview</a></p>
 <h1>Version ${version.number}</h1>
-<p class="lead">${statusWords(version.status)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
+<p class="lead">${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
 ${version.error ? html`<p class="fault">${version.error.message}</p><p class="hint">Tell your agent. To show visitors an earlier version, restore it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
 ${restore ? html`<section class="panel"><p>Restoring shows this version to visitors at once. Nothing is rebuilt, and no version is lost.</p>${form({ action: `${path}/restore`, inline: true }, html`<button>Restore this version</button>`)}</section>` : null}
 ${canCompare ? html`<section class="panel"><p>${version.status === 'live' ? 'See what it changed on the pages.' : 'See what looks different from the live version.'}</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}

@@ -17,6 +17,12 @@ export type VersionShown = {
   by: string;
 };
 
+/** Visitors of an archived site see no version. */
+export function stateMark({ status }: Pick<VersionShown, 'status'>, { archived }: { archived: boolean }): Html {
+  const isClosed = archived && status === 'live';
+  return html`<span class="state ${isClosed ? 'retired' : status}">${isClosed ? 'Last live version' : statusWords(status)}</span>`;
+}
+
 const statuses: Record<string, string> = {
   queued: 'Waiting to be built',
   building: 'Building',
@@ -24,7 +30,7 @@ const statuses: Record<string, string> = {
   ready: 'Built',
   uploading: 'Upload in progress',
   live: 'Live',
-  retired: 'Earlier version',
+  retired: 'No longer live',
   failed: 'Failed',
   cancelled: 'Cancelled',
   superseded: 'Replaced by a newer version',
