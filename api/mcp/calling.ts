@@ -1,13 +1,15 @@
 /** Calls of operations for one message: the work that they start is followed, long lists are shortened. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type ApiClient, type ApiResponse, type Input, isJson } from '#api/operations/inject.ts';
-import { callOperation } from '#api/operations/invoke.ts';
+import { callOperation, refused as refusedCall } from '#api/operations/invoke.ts';
 import { follow, followed, type ProgressCallback } from '#api/operations/progress.ts';
 import { pageItems } from '#api/pagination.ts';
 import { toolName } from '#rules/calls/calls.ts';
+import type { Config } from '#runtime/config.ts';
 import { runBatch, type Step, shareOf } from './batches.ts';
 import { failureOf, partOf, resultOf, shownError, usualBytes } from './results.ts';
 import type { SiteNames } from './site-names.ts';
+import { tooLarge } from './too-large.ts';
 
 /** A batch waits for all its work for at most this long; what is not finished then is read again. */
 const batchWaitSeconds = 50;
@@ -21,12 +23,13 @@ export type Calling = {
   /** Aborted by a disconnect or a shutdown. */
   gone: AbortSignal;
   withIds: SiteNames;
+  config: Config;
 };
 
 type Made = ApiResponse & { input: Input };
 
 async function make(
-  { send, withIds }: Calling,
+  { send, withIds, config }: Calling,
   { operation, input: given }: Step,
   waitSeconds?: number,
 ): Promise<Made> {
@@ -34,6 +37,8 @@ async function make(
   if ('refusal' in named) return { ...named.refusal, input: given };
   const { input } = named;
   const answered = await callOperation(send, operation, input, waitSeconds);
+  const fault = tooLarge(operation, answered, config);
+  if (fault) return { ...refusedCall(operation, fault), input };
   return { ...(await shortened(send, { operation, input }, answered, usualBytes)), input };
 }
 

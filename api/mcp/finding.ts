@@ -8,8 +8,15 @@ import { otherWords } from './words.ts';
 
 const wordsMax = 400;
 
-/** `operations` are those that the caller may use. */
-export function findOperations(operations: readonly Operation[], input: Record<string, unknown>): CallToolResult {
+/** `operations` are those that the caller may use; `unlisted` says which are left out. */
+export function findOperations(
+  operations: readonly Operation[],
+  input: Record<string, unknown>,
+  unlisted: string | null = null,
+): CallToolResult {
+  const said = (text: string): CallToolResult => ({
+    content: [{ type: 'text', text: unlisted ? `${text}\n\n${unlisted}` : text }],
+  });
   const { words, limit = 5, offset = 0 } = input;
   const from = countOf(offset, 1000, 0);
   const wanted = typeof words === 'string' ? stems(words.slice(0, wordsMax)) : [];
@@ -21,8 +28,6 @@ export function findOperations(operations: readonly Operation[], input: Record<s
   const more = found.length > to ? [`${found.length - to} more: the same words with offset ${to}.`] : [];
   return said([...shown, ...more].join('\n\n'));
 }
-
-const said = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
 const countOf = (value: unknown, max: number, usual: number): number =>
   Number.isSafeInteger(value) ? Math.min(max, Math.max(0, Number(value))) : usual;

@@ -5,6 +5,7 @@ import { type ApiResponse, type Input, isJson } from '#api/operations/inject.ts'
 import type { Operation } from '#api/operations/operations.ts';
 import { renderCalls } from '#rules/calls/calls.ts';
 import { hintsOf } from './hints.ts';
+import { bytesMax, isPicture, mimeTypeOf } from './too-large.ts';
 import { withBriefWarnings } from './warnings.ts';
 
 type Block = CallToolResult['content'][number];
@@ -15,7 +16,6 @@ export type Part = { offset: number; limit: number; rest(from: number): string }
 
 /** The usual size of a result, in bytes: about 6,000 tokens. */
 export const usualBytes = 24_000;
-const bytesMax = 100_000;
 const detailMax = 6000;
 
 /** The part that the call asks for. */
@@ -56,10 +56,22 @@ export function shownOf(answered: ApiResponse, part: Part): Shown {
   if (status >= 400) return { value: { ...body, error: shownError((body?.error ?? {}) as Input) }, blocks: [] };
   if (!body) return more && isJson(answered) ? tooLong : fileOf(answered, part);
   if (body.kind === 'file' || body.kind === 'files') return sourceFiles(body, part);
-  const value = withBriefWarnings(body);
+  const value = withoutLongDiff(withBriefWarnings(body));
   const bytes = Buffer.from(JSON.stringify(value));
   if (bytes.length <= part.limit && part.offset === 0) return { value, blocks: [] };
   return { value: textPart({ bytes: bytes.subarray(part.offset), total: bytes.length }, part), blocks: [] };
+}
+
+const diffMax = 600;
+
+/** Without the diff of a commit that its caller has just sent, if it is long. */
+function withoutLongDiff(body: Input): Input {
+  const { diff, ...others } = body;
+  if (typeof diff !== 'string' || Buffer.byteLength(diff) <= diffMax) return body;
+  return {
+    ...others,
+    diff: 'Left out, because it is long. source_files reads the files as they are now; a git clone has the diff (find source_credential).',
+  };
 }
 
 const tooLong: Shown = {
@@ -83,16 +95,38 @@ export function shownError(error: Input): Input {
 function sourceFiles(body: Input, { offset, limit }: Pick<Part, 'offset' | 'limit'>): Shown {
   if (body.kind === 'file') return sourceFile(body, { offset, limit });
   const items = body.items as Input[];
-  const shown = items.map((file) => sourceFile(file, { offset: 0, limit: Math.floor(limit / items.length) }));
+  const most = evenShare(items.map(sizeOf), limit);
+  const shown = items.map((file) => sourceFile(file, { offset: 0, limit: most, isOfList: true }));
   return { value: { ...body, items: shown.map(({ value }) => value) }, blocks: shown.flatMap(({ blocks }) => blocks) };
 }
 
-function sourceFile({ text, base64, ...file }: Input, { offset, limit }: Pick<Part, 'offset' | 'limit'>): Shown {
+/** Pictures are shown beside the text. */
+function sizeOf({ path, text, base64 }: Input): number {
+  if (typeof text === 'string') return Buffer.byteLength(text);
+  return typeof base64 === 'string' && !pictureType(String(path)) ? base64.length : 0;
+}
+
+/** The most that one may have, so that all have `room`: what the short ones leave is for the long ones. */
+export function evenShare(sizes: readonly number[], room: number): number {
+  let left = room;
+  for (const [index, size] of sizes.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (sizes.length - index));
+    if (size > share) return share;
+    left -= size;
+  }
+  return room;
+}
+
+type PartOfFile = Pick<Part, 'offset' | 'limit'> & { isOfList?: boolean };
+
+function sourceFile({ text, base64, ...file }: Input, { offset, limit, isOfList = false }: PartOfFile): Shown {
   if (typeof text === 'string') {
     const bytes = Buffer.from(text);
     const end = wholeCharacters(bytes, offset + limit);
-    const next = end < bytes.length ? { next_offset: end } : {};
-    return { value: { ...file, text: bytes.subarray(offset, end).toString(), ...next }, blocks: [] };
+    // A list has no offset.
+    const next = isOfList ? { rest: `Read this path alone from offset ${end}.` } : { next_offset: end };
+    const more = end < bytes.length ? next : {};
+    return { value: { ...file, text: bytes.subarray(offset, end).toString(), ...more }, blocks: [] };
   }
   if (typeof base64 !== 'string') return { value: file, blocks: [] };
   const mimeType = pictureType(String(file.path));
@@ -107,18 +141,11 @@ function pictureType(path: string): string | undefined {
 }
 
 function fileOf(answered: ApiResponse, part: Part): Shown {
-  const { type, bytes, path, more, total } = answered;
-  const mimeType = type.split(';', 1)[0]?.trim() ?? '';
+  const { bytes, path, more, total } = answered;
+  const mimeType = mimeTypeOf(answered);
   if (mimeType.startsWith('text/')) return { value: textPart({ bytes, total, more }, part), blocks: [] };
-  const isPicture = /^image\/(png|jpeg|webp|gif)$/.test(mimeType);
-  if (more || (!isPicture && bytes.length > bytesMax)) {
-    const length =
-      more && total === undefined ? `of more than ${bytes.length} bytes` : `of ${total ?? bytes.length} bytes`;
-    const value = `This is a file ${length} (${mimeType}), which is too large for a tool. A git clone has it: find source_credential.`;
-    return { value, blocks: [] };
-  }
   const data = bytes.toString('base64');
-  if (isPicture) return { value: undefined, blocks: [{ type: 'image', mimeType, data }] };
+  if (isPicture(mimeType)) return { value: undefined, blocks: [{ type: 'image', mimeType, data }] };
   return {
     value: undefined,
     blocks: [{ type: 'resource', resource: { uri: `frontage:${path}`, mimeType, blob: data } }],

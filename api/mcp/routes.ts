@@ -18,6 +18,8 @@ import { type Served, servedBy, serverFor } from './server.ts';
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
 const connectAgain = 'Connect again: your program refreshes its access, or the owner approves it once more.';
+const connectFirst = ({ baseUrl }: Deps['config']) =>
+  `Your program sent no token. ${baseUrl}/llms.txt says how to connect it and how to ask the owner for access.`;
 
 /** Returns errors in the protocol's format, and refuses pages of other sites. Runs before authentication. */
 export function mcpErrorHandler(scope: Api, { config }: Deps): void {
@@ -25,7 +27,7 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
     const body = beginError(error, request, reply);
     const code = body.code === 'invalid_json' ? -32700 : -32000;
     const sentOne = request.headers.authorization !== undefined;
-    if (body.code === 'unauthorized') body.next_action = connectAgain;
+    if (body.code === 'unauthorized') body.next_action = sentOne ? connectAgain : connectFirst(config);
     if (body.code === 'unauthorized') reply.header('www-authenticate', challenge(config, { sentOne }));
     return reply.send(fault(code, body.message, body));
   });

@@ -13,10 +13,9 @@ import {
 import type { Actor } from '#api/access.ts';
 import type { ApiClient, Input } from '#api/operations/inject.ts';
 import type { Operation } from '#api/operations/operations.ts';
-import { needOf } from '#api/scopes/needs.ts';
 import own from '#package.json' with { type: 'json' };
 import { toolName } from '#rules/calls/calls.ts';
-import { lackingIn, type Scope } from '#rules/scopes.ts';
+import type { Scope } from '#rules/scopes.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { SkillTree } from '#skill/tree.ts';
@@ -25,8 +24,9 @@ import { type Calling, callAll, callOne } from './calling.ts';
 import { findOperations } from './finding.ts';
 import { readResource, resourcesOf } from './resources.ts';
 import { failureOf, withRequestId } from './results.ts';
+import { isWithin, unlistedFor } from './scope.ts';
 import { siteNames } from './site-names.ts';
-import { caller, finder, isEveryday, offered, reader, toolsFor } from './tools.ts';
+import { caller, finder, isEveryday, offered, reader, toolsFor, withUnlisted } from './tools.ts';
 
 /** Shared by all requests of a process. */
 export type Served = {
@@ -53,13 +53,14 @@ export function servedBy(
 export type Asked = { send: ApiClient; actor: Pick<Actor, 'scope'>; requestId: string };
 
 export function serverFor(served: Served, { send, actor, requestId }: Asked): Server {
-  const { tools, skill, config, shutdown } = served;
+  const { tools, offers, skill, config, shutdown } = served;
+  const unlisted = unlistedFor(offers, actor.scope, config);
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
   );
 
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withUnlisted(tools, unlisted) }));
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
     const progressToken = params._meta?.progressToken;
@@ -68,8 +69,9 @@ export function serverFor(served: Served, { send, actor, requestId }: Asked): Se
         ? undefined
         : (progress: number, message: string) =>
             sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } });
-    const calling = { send, tell, gone: AbortSignal.any([signal, shutdown]), withIds: siteNames(send) };
-    const result = await run(served, actor.scope, calling, params.name, params.arguments ?? {});
+    const calling = { send, tell, gone: AbortSignal.any([signal, shutdown]), withIds: siteNames(send), config };
+    const asked = { name: params.name, input: params.arguments ?? {} };
+    const result = await run(served, { scope: actor.scope, unlisted }, calling, asked);
     return withRequestId(result, requestId);
   });
 
@@ -87,12 +89,16 @@ export function serverFor(served: Served, { send, actor, requestId }: Asked): Se
 
 async function run(
   { operations, offers }: Served,
-  scope: Scope,
+  { scope, unlisted }: { scope: Scope; unlisted: string | null },
   calling: Calling,
-  name: string,
-  input: Input,
+  { name, input }: { name: string; input: Input },
 ): Promise<CallToolResult> {
-  if (name === finder) return findOperations(offers.filter(within(scope)), input);
+  if (name === finder)
+    return findOperations(
+      offers.filter((one) => isWithin(scope, one)),
+      input,
+      unlisted,
+    );
   if (name === reader || name === caller) {
     const batch = readBatch(operations, input, { readsOnly: name === reader });
     return 'refusal' in batch ? failureOf(batch.refusal.toBody()) : await callAll(calling, batch.steps);
@@ -103,14 +109,6 @@ async function run(
   const shown = name.slice(0, 80);
   throw new McpError(ErrorCode.InvalidParams, `There is no tool ${shown}. Find operations with ${finder}.`);
 }
-
-/** Whether a token of this scope may make the call, at least for itself. */
-const within =
-  (scope: Scope) =>
-  ({ config: { needs = 'any' } }: Operation): boolean => {
-    const { wanted, isFree } = needOf(needs);
-    return isFree !== undefined || lackingIn(scope, wanted) === null;
-  };
 
 function instructions(baseUrl: string): string {
   return `With Frontage, you and your owner make and run websites. Read SKILL.md first (skill_read, or ${baseUrl}/skill/SKILL.md): it explains how to work here. inbox_read lists your open tasks.

@@ -11,7 +11,8 @@ export function describe(operation: Operation, isTool: boolean): string {
     const words = String(schema.description ?? '');
     return words === '' || /^[a-z]+_…/.test(words) ? [] : [`  ${input}: ${words}`];
   });
-  const given = exampleOf(inputSchema(operation), '') as object;
+  const [noun = ''] = name.split('.', 1);
+  const given = examples[name] ?? (exampleOf(inputSchema(operation), noun) as object);
   const example = isTool
     ? `${toolName(name)} ${JSON.stringify(given)}`
     : `${method === 'GET' ? 'read' : 'call'}_operations ${JSON.stringify({ calls: [{ operation: toolName(name), arguments: given }] })}`;
@@ -51,10 +52,21 @@ const samples: Readonly<Record<string, unknown>> = {
   path: 'src/pages/index.astro',
   start: '2030-01-01T10:00:00Z',
   url: 'https://bakery.example/',
+  // Of a form, and of one of its fields.
+  'form.name': 'Contact',
+  'fields.name': 'message',
 };
 
+/** Where the schema requires nothing, but the operation does. */
+const examples: Readonly<Record<string, object>> = { 'payout.add': { name: 'Bakery', rail: 'connect' } };
+
+const sampleOf = (owner: string, name: string, description: string): unknown =>
+  name === 'path' && description.includes('src/assets/')
+    ? 'src/assets/bakery.jpg'
+    : (samples[`${owner}.${name}`] ?? samples[name]);
+
 /** A value that the schema allows: what is required, with words that show what is meant. */
-export function exampleOf(schema: Schema, name: string): unknown {
+export function exampleOf(schema: Schema, name: string, owner = ''): unknown {
   const {
     type,
     items,
@@ -67,18 +79,22 @@ export function exampleOf(schema: Schema, name: string): unknown {
   } = schema as Read;
   if (one !== undefined) return one;
   if (values) return values[0];
-  if (anyOf?.[0]) return exampleOf(anyOf[0], name);
+  if (anyOf?.[0]) return exampleOf(anyOf[0], name, owner);
   const [kind] = Array.isArray(type) ? type : [type];
   if (kind === 'object')
     return Object.fromEntries(
       Object.entries(properties)
         .filter(([field]) => required.includes(field))
-        .map(([field, part]) => [field, exampleOf(part, field)]),
+        .map(([field, part]) => [field, exampleOf(part, field, name)]),
     );
-  if (kind === 'array') return items ? [exampleOf(items, name)] : [];
+  if (kind === 'array') return items ? [exampleOf(items, name, owner)] : [];
   if (kind === 'integer' || kind === 'number')
     return Math.max(1, Number((schema as { minimum?: number }).minimum ?? 1));
   if (kind === 'boolean') return true;
   const [id] = /^[a-z]+_…/.exec(description) ?? [];
-  return id ?? samples[name] ?? (name.endsWith('_id') ? `${name.slice(0, -3)}_…` : `the ${name.replaceAll('_', ' ')}`);
+  return (
+    id ??
+    sampleOf(owner, name, description) ??
+    (name.endsWith('_id') ? `${name.slice(0, -3)}_…` : `the ${name.replaceAll('_', ' ')}`)
+  );
 }

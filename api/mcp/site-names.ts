@@ -20,20 +20,38 @@ const isName = (value: unknown): value is string =>
 export function siteNames(send: ApiClient): SiteNames {
   let known: readonly Named[] = [];
   return async (operation, input) => {
-    const ids: Input = {};
-    for (const field of fieldsOf(operation).filter((one) => isName(input[one]))) {
-      const named = ({ name }: Named) => name === input[field];
-      if (!known.some(named)) {
-        const read = await allSites(send);
-        if ('refusal' in read) return read;
-        known = read.sites;
-      }
-      const site = known.find(named);
-      if (!site) return { refusal: refused(operation, noSuchName(String(input[field]))) };
-      ids[field] = site.id;
+    const names = namesIn(operation, input);
+    const isKnown = (name: string) => known.some((site) => site.name === name);
+    if (!names.every(isKnown)) {
+      const read = await allSites(send);
+      if ('refusal' in read) return read;
+      known = read.sites;
     }
-    return { input: { ...input, ...ids } };
+    const missing = names.find((name) => !isKnown(name));
+    if (missing !== undefined) return { refusal: refused(operation, noSuchName(missing)) };
+    const idOf = (value: unknown) => known.find(({ name }) => name === value)?.id ?? value;
+    const fields = fieldsOf(operation).filter((one) => isName(input[one]));
+    const ids = Object.fromEntries(fields.map((one) => [one, idOf(input[one])]));
+    const scope = sitesOfScope(operation, input) && {
+      scope: {
+        ...(input.scope as Input),
+        sites: sitesOfScope(operation, input)?.map((one) => (isName(one) ? idOf(one) : one)),
+      },
+    };
+    return { input: { ...input, ...ids, ...scope } };
   };
+}
+
+/** The names of sites among the inputs. */
+function namesIn(operation: Operation, input: Input): string[] {
+  const single = fieldsOf(operation).map((field) => input[field]);
+  return [...single, ...(sitesOfScope(operation, input) ?? [])].filter(isName);
+}
+
+/** The sites of the scope that a new token gets, if they are a list. */
+function sitesOfScope({ name }: Operation, { scope }: Input): unknown[] | undefined {
+  const { sites } = (name === 'token.create' ? (scope ?? {}) : {}) as { sites?: unknown };
+  return Array.isArray(sites) ? sites : undefined;
 }
 
 /** The inputs that take the id of a site. */

@@ -31,6 +31,12 @@ export function toolsFor(operations: readonly Operation[]): Tool[] {
   return [...operations.filter(isEveryday).map(toolOf), ...searching];
 }
 
+/** The same tools, where the finder says which operations it leaves out. */
+export const withUnlisted = (tools: readonly Tool[], unlisted: string | null): Tool[] =>
+  tools.map((tool) =>
+    unlisted && tool.name === finder ? { ...tool, description: `${tool.description} ${unlisted}` } : tool,
+  );
+
 function toolOf(operation: EverydayOperation): Tool {
   return {
     name: toolName(operation.name),

@@ -40,6 +40,7 @@ test('without a valid token nothing is answered', async () => {
     for (const method of ['POST', 'GET', 'DELETE']) {
       const { status, body, headers } = await send(ping, { authorization }, { method });
       expect([method, status, body.error.data.code, body.id]).toEqual([method, 401, 'unauthorized', null]);
+      expect(body.error.data.next_action).toMatch(authorization ? /^Connect again/ : /sent no token.*\/llms\.txt/);
       expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
     }
   }

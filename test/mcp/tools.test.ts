@@ -114,6 +114,10 @@ test.each([
   ['translate into another language', 'source_commit'],
   ['make a contact form', 'form_create'],
   ['reschedule an appointment', 'booking_move'],
+  ['what differs between two versions', 'deployment_compare'],
+  ['what differs between two versions', 'deployment_read'],
+  ['response header for all pages, CORS', 'skill_read'],
+  ['connect payments', 'payout_add'],
 ])('“%s” finds %s', async (words, operation) => {
   const text = await found((agents as [Agent, Agent])[0], { words });
   expect(text).toContain(`${operation}(`);
@@ -124,6 +128,15 @@ test.each([
 test('the inputs of a comment are explained, also the one called body', async () => {
   const text = await found((agents as [Agent, Agent])[0], { words: 'comment write', limit: 1 });
   expect(text).toContain('Send `page` and `body` to start a thread, or `thread_id` and `action` to change one.');
+});
+
+test('examples fit what their texts ask for', async () => {
+  const [agent] = agents as [Agent, Agent];
+  const example = async (words: string) => await found(agent, { words, limit: 1 });
+  for (const words of ['photo place', 'asset write', 'asset read'])
+    expect([words, await example(words)]).toEqual([words, expect.stringContaining('"path":"src/assets/bakery.jpg"')]);
+  expect(await example('payout add')).toContain('"arguments":{"name":"Bakery","rail":"connect"}');
+  expect(await example('form create')).toMatch(/"name":"Contact","fields":\[\{"name":"message"/);
 });
 
 test('what is found comes in parts', async () => {
@@ -212,6 +225,13 @@ test('operations beyond the scope of the token are not found', async () => {
   const index = (await found(agent)).split(/\s+/);
   for (const name of ['form_create', 'payout_add', 'site_delete', 'source_commit']) expect(index).not.toContain(name);
   for (const name of ['form_list', 'deployment_log', 'feedback_create']) expect(index).toContain(name);
+  const unlisted =
+    /Not listed .*: `sites:write`, .*`payouts`, `account`\. .* has a link on which the owner allows it\.$/;
+  for (const words of ['payout', 'site', 'zzzz', ''])
+    expect([words, await found(agent, { words })]).toEqual([words, expect.stringMatching(unlisted)]);
+  const finder = (all: Tool[]) => all.find(({ name }) => name === 'find_operations')?.description;
+  expect(finder(await agent.tools())).toMatch(unlisted);
+  expect(finder(listed(rich))).not.toContain('Not listed');
   const site = (await caller.call('POST', '/v1/sites', { body: { name: `reader-${process.pid}`, title: 'R' } })).body;
   expect((await agent.call('form_create', { id: site.id, name: 'F', fields: [] })).error.code).toBe('out_of_scope');
 });

@@ -1,0 +1,36 @@
+/** Files that are too large for a result, and where to get them. Pure. */
+
+import { capabilitiesOf } from '#api/capabilities.ts';
+import { type ApiResponse, isJson } from '#api/operations/inject.ts';
+import type { Operation } from '#api/operations/operations.ts';
+import { call } from '#rules/calls/calls.ts';
+import type { Config } from '#runtime/config.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+
+/** At most this much of a file is in a result, in bytes. Pictures may be longer. */
+export const bytesMax = 100_000;
+
+/** The media type, without its parameters. */
+export const mimeTypeOf = ({ type }: Pick<ApiResponse, 'type'>): string => type.split(';', 1)[0]?.trim() ?? '';
+/** Whether it is a picture that a result shows. */
+export const isPicture = (mimeType: string): boolean => /^image\/(png|jpeg|webp|gif)$/.test(mimeType);
+
+/** The error for a file that is neither text nor short; `undefined` for everything else. */
+export function tooLarge(operation: Operation, answered: ApiResponse, config: Config): AppError | undefined {
+  const { status, bytes, more, total, path } = answered;
+  const mimeType = mimeTypeOf(answered);
+  if (status >= 400 || isJson(answered) || mimeType.startsWith('text/')) return undefined;
+  if (!more && (isPicture(mimeType) || bytes.length <= bytesMax)) return undefined;
+  const length = more && total === undefined ? `more than ${bytes.length} bytes` : `${total ?? bytes.length} bytes`;
+  return errors.invalid_input(`This is a file of ${length} (${mimeType}), which is too large for a tool.`, {
+    nextAction: elsewhere(operation, path, config),
+  });
+}
+
+function elsewhere({ name }: Operation, path: string, config: Config): string {
+  const [, site] = /^\/v1\/sites\/([^/?]+)/.exec(path) ?? [];
+  if (name === 'site.export' && capabilitiesOf(config).email_signin)
+    return `Ask the owner to press “Download the site” on its Settings page: ${config.baseUrl}/account/sites/${site}/settings`;
+  if (name === 'asset.read') return `A git clone has it: ${call('source.credential', { id: site })}.`;
+  return `A program that sends the token can download it from ${config.baseUrl}${path}.`;
+}
