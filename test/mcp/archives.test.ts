@@ -28,7 +28,7 @@ test('an archive is sent with the type that its bytes have', async () => {
   expect((await agent.call('deployment_send_archive', { id, text: 'no archive' })).error.code).toBe('invalid_file');
 });
 
-test('a file that is too large is an error, which says who gets it where', async () => {
+test('a file that is too large is an error with a remedy', async () => {
   const raw = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(150_000, 0x20), Buffer.from('\n%%EOF\n')]);
   const headers = { 'content-type': 'application/pdf' };
   const path = 'public/large.pdf';
@@ -44,7 +44,7 @@ test('a file that is too large is an error, which says who gets it where', async
   expect(error.next_action).toContain('source_credential');
 });
 
-test('of a list of files, short ones are whole and a long one has the rest', async () => {
+test('short files of a list are whole, a long one is cut', async () => {
   const paths = Array.from({ length: 20 }, (_, n) => `src/content/posts/list-${n}.md`);
   const changes = paths.map((path, n) => ({
     path,
