@@ -76,7 +76,7 @@ test('a typed code takes the account offline, and its owner restores it', async 
     expect((await browser.open(path)).text).toContain('Keep your account?');
   const back = await browser.press(page, 'Restore my account');
   expect(back.text).toContain('Your sites');
-  expect(back.text).toContain('archived');
+  expect(back.text).toContain('Archived');
   expect(await fixture.workflowOf(owner.accountId).result()).toEqual({ status: 'restored' });
   expect(await fixture.siteWorkflowOf(site.id).result()).toEqual({ status: 'restored' });
   expect((await owner.call('GET', '/v1/account')).status).toBe(401);
