@@ -81,6 +81,7 @@ test('a page that never ends keeps no other site waiting', async () => {
 
 test('a comparison names the pages that look different, where, and what only moved', async () => {
   const line = (text: string) => `<p style="height: 30px; margin: 0">${text}</p>`;
+  const band = '<div style="height: 30px; margin: 0 calc(50% - 50vw); background: green"></div>';
   const lines = Array.from({ length: 9 }, (_, n) => line(`Line ${n} of the page`));
   const same = { 'about.html': goodPage('About'), 'gone.html': goodPage('Gone') };
   const { deployment: first, publish } = await fixture.show({
@@ -94,7 +95,8 @@ test('a comparison names the pages that look different, where, and what only mov
     ...kept,
     // More space above what follows is no difference.
     'index.html': goodPage(lines.with(4, line('Another line')).toSpliced(7, 0, line('')).join('')),
-    'moved.html': goodPage([line('New at the top'), ...lines].join('')),
+    // A band of another colour is one, however plain it is.
+    'moved.html': goodPage([band, ...lines].join('')),
     'new.html': goodPage('New'),
     'style.css': 'b { color: blue }',
   });

@@ -1,7 +1,7 @@
 // Where the two pictures of this page differ, and both beside each other with the differences outlined. `compare()` returns
 // { regions, picture: { base64, width, height } }. What only moved, because of something above it, is no difference.
 
-/** `plain`: rows of one colour. @typedef {{ image: HTMLImageElement, width: number, pixels: Uint32Array, hashes: number[], plain: Set<number> }} Rows */
+/** `plain`: the numbers of rows of one colour. @typedef {{ image: HTMLImageElement, width: number, pixels: Uint32Array, hashes: number[], plain: Set<number> }} Rows */
 /** Rows from `a` to `endA` of the earlier picture, which `b` to `endB` replace. @typedef {{ a: number, endA: number, b: number, endB: number }} Block */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 /** `a` to `endA`: the rows of the earlier picture. @typedef {{ a: number, endA: number, area: Area }} Region */
@@ -56,12 +56,14 @@ function contextOf(canvas, willReadFrequently) {
   return context;
 }
 
-/** Whether only the space between two things has grown or shrunk: what is below it has moved. @param {Block} block @param {Rows} before @param {Rows} after */
+/** Whether only the space between two things, of its own colour, has grown or shrunk: what is below it has moved. @param {Block} block @param {Rows} before @param {Rows} after */
 function isSpace({ a, endA, b, endB }, before, after) {
-  /** @param {Set<number>} plain @param {number} from @param {number} to */
-  const areAll = (plain, from, to) =>
-    Array.from({ length: to - from }, (_, at) => from + at).every((y) => plain.has(y));
-  return endA - a !== endB - b && areAll(before.plain, a, endA) && areAll(after.plain, b, endB);
+  if (endA > a && endB > b) return false;
+  const { plain, hashes } = endA > a ? before : after;
+  const [from, to] = endA > a ? [a, endA] : [b, endB];
+  const row = hashes[from];
+  const isAlike = hashes.slice(from, to).every((one) => one === row);
+  return plain.has(from) && isAlike && (hashes[from - 1] === row || hashes[to] === row);
 }
 
 /** Without the empty rows at the end of a page that is shorter than the window. @param {number[]} old @param {number[]} now @returns {[number[], number[]]} */
