@@ -111,7 +111,9 @@ export async function runOperation(server, operation, words, options) {
     },
   });
   const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  if (to && (!isJson || formatOf(to) === 'json')) {
+  // JSON in place of another format says that there is no file yet.
+  const isUnfinished = isJson && formats.length > 0 && !formats.includes('json');
+  if (to && !isUnfinished) {
     await save(response, to);
     return { saved: to };
   }

@@ -1,6 +1,8 @@
 /** What the terminal client prints for people. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answers, refusal, run, url, useFakeServer } from './fake-server.ts';
+import { answers, home, refusal, run, url, useFakeServer } from './fake-server.ts';
 
 useFakeServer();
 
@@ -92,4 +94,33 @@ test('finished results with a next step exit with 0, failed ones with 1', async 
     return [body, exit, err];
   });
   expect(await Promise.all(ended)).toEqual(results.map(([body, exit]) => [body, exit, '→ See it.\n']));
+});
+
+test('JSON is saved where it is the result, not where it says to wait', async () => {
+  const env = { FRONTAGE_TOKEN: 'fro_x' };
+  const operation = (operationId: string, formats: string[], type: string) => ({
+    get: {
+      ...{ operationId, summary: 'See', parameters: [{ name: 'format', in: 'query', schema: { enum: formats } }] },
+      responses: { 200: { content: { [type]: {}, 'application/json': {} } } },
+    },
+  });
+  const paths = {
+    '/v1/sketches/{id}/screenshot': operation('sketch.screenshot', ['webp', 'png'], 'image/webp'),
+    '/v1/forms/{id}/submissions': operation('form.submissions', ['json', 'csv'], 'text/csv'),
+  };
+  answers['GET /openapi.json'] = () => [200, { paths }];
+  const status = { status: 'running', next_action: 'Ask again.' };
+  for (const query of ['', '?format=webp']) answers[`GET /v1/sketches/s/screenshot${query}`] = () => [200, status];
+  answers['GET /v1/forms/f/submissions'] = () => [200, { items: ['one'] }];
+  const saved = await run(['form', 'submissions', 'f', '--to', 'all.txt'], { env });
+  expect([saved.exit, saved.out, readFileSync(join(home, 'all.txt'), 'utf8')]).toEqual([
+    0,
+    'all.txt\n',
+    '{"items":["one"]}',
+  ]);
+  for (const name of ['s.webp', 's.json']) {
+    const { exit, err } = await run(['sketch', 'screenshot', 's', '--to', name], { env });
+    expect([name, exit, err]).toEqual([name, 3, '→ Ask again.\n']);
+  }
+  expect(readdirSync(home)).not.toContain('s.json');
 });
