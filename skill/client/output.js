@@ -69,8 +69,14 @@ export function show(body, { json: asJson }) {
   return exitOf(body);
 }
 
-/** A finished result may have a next step, too: publish the preview, or send the payment link. */
-const unfinishedStatuses = ['uploading', 'queued', 'building', 'storing', 'running', 'pending', 'held'];
+/**
+ * A finished result may have a next step, too: publish the preview, or send the payment link. A payment that is `paid`
+ * has one only while a part of it is being refunded.
+ */
+const unfinishedStatuses = [
+  ...['uploading', 'queued', 'building', 'storing', 'running', 'pending', 'held'],
+  ...['paid', 'refunding'],
+];
 
 /**
  * The exit code of a result that has a next step.

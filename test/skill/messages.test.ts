@@ -84,6 +84,8 @@ test('finished results with a next step exit with 0, failed ones with 1', async 
     [{ id: 'pay_x', status: 'open' }, 0],
     [{ id: 'cmp_x', status: 'running' }, 3],
     [{ id: 'bkg_x', status: 'held' }, 3],
+    [{ id: 'pay_x', status: 'refunding' }, 3],
+    [{ id: 'pay_x', status: 'paid', refunded_amount: 0 }, 3],
     [{ id: 'dom_x', status: 'Moved', waiting_on: 'platform' }, 3],
     [{ id: 'cmp_x', status: 'failed' }, 1],
     [{ slot: 1, status: 'draft', failed_deployment_id: 'dep_x' }, 1],
