@@ -12,6 +12,7 @@ import { errors } from '#runtime/errors.ts';
 import type { RawValues } from './values.ts';
 
 const answersMax = 2_000;
+const sliceBytes = 16_384;
 
 /** Each name once, in order, with all its values. Throws `invalid_json`, `invalid_fields`, `body_too_large`. */
 export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 'body'>): Promise<RawValues> {
@@ -117,9 +118,14 @@ async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Prom
     }
     parser.on('error', () => reject(unreadable()));
     parser.on('finish', () => resolve());
-    Readable.from([body]).pipe(parser);
+    Readable.from(slicesOf(body)).pipe(parser);
   });
   return given;
+}
+
+/** Parts of the body: the parser stops at a limit between two of them, not within one. */
+function* slicesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
 }
 
 function openParts(headers: FastifyRequest['headers']) {
