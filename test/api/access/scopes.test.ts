@@ -103,7 +103,9 @@ const throughMcp: Ask = async (token, route, parts) => {
   const { isError, content } = answer.result;
   if (!isError) return undefined;
   const { error, refused } = JSON.parse(content[0].text);
-  return (refused?.error ?? error).code;
+  const refusal = refused?.error ?? error;
+  // A long file has no place in a result.
+  return refusal.message.includes('too large for a tool') ? undefined : refusal.code;
 };
 
 function paramsFor(tool: string, input: object): object {
