@@ -45,7 +45,7 @@ export function consentPages(app: Api, deps: Deps): void {
         const denied = new OauthFault('access_denied', 'The owner denied access.');
         return reply.redirect(answerAddress(config, authorization, denied), 303);
       }
-      if (field('account') !== session.account.id)
+      if (field('shown_to') !== session.account.id)
         return show(request, reply, { authorization, session, chosen: usualScope, fault: otherAccount });
       const choice = readChoice(request);
       if (isEmptyChoice(choice))
@@ -71,7 +71,7 @@ export function consentPages(app: Api, deps: Deps): void {
       sites: await siteChoices(request.em, config, id),
       chosen,
       // Another person may sign in while the page is open.
-      form: (attributes, inside) => form(attributes, html`<input type="hidden" name="account" value="${id}">${inside}`),
+      form: (attributes, inside) => form(attributes, html`<input type="hidden" name="shown_to" value="${id}">${inside}`),
       fault,
     });
     return sendPage(reply, page, fault ? 400 : 200);
