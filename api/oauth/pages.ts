@@ -71,7 +71,8 @@ export function consentPages(app: Api, deps: Deps): void {
       sites: await siteChoices(request.em, config, id),
       chosen,
       // Another person may sign in while the page is open.
-      form: (attributes, inside) => form(attributes, html`<input type="hidden" name="shown_to" value="${id}">${inside}`),
+      form: (attributes, inside) =>
+        form(attributes, html`<input type="hidden" name="shown_to" value="${id}">${inside}`),
       fault,
     });
     return sendPage(reply, page, fault ? 400 : 200);
