@@ -219,6 +219,8 @@ export type RecordedPush = Pick<Row, 'repository'> & {
 /** Publishes a push if its site does so. False: later again. */
 export type PublishPush = (push: RecordedPush) => Promise<boolean>;
 
+const pushesAtOnce = 500;
+
 /**
  * Publishes the recorded pushes that may be published: of one site, or of all. A push whose publish was interrupted comes
  * again. A repository whose push has to wait is not tried again in this run, however many of its pushes wait.
@@ -226,10 +228,12 @@ export type PublishPush = (push: RecordedPush) => Promise<boolean>;
 export async function publishPushes(em: EntityManager, publish: PublishPush, siteId?: string): Promise<void> {
   const failures: unknown[] = [];
   const waiting = new Set<string>();
-  for (let after = ''; ; ) {
-    const rows = await em.execute<Row[]>(
-      'select * from accepted_push where id > ? and recorded and (?::text is null or site_id = ?) order by id limit 500',
-      [after, siteId ?? null, siteId ?? null],
+  let rows: Row[];
+  let after = '';
+  do {
+    rows = await em.execute<Row[]>(
+      'select * from accepted_push where id > ? and recorded and (?::text is null or site_id = ?) order by id limit ?',
+      [after, siteId ?? null, siteId ?? null, pushesAtOnce],
     );
     for (const { id, site_id, repository, account_id: accountId, via_name: viaName } of rows) {
       after = id;
@@ -242,7 +246,6 @@ export async function publishPushes(em: EntityManager, publish: PublishPush, sit
       if (isDone) await em.execute('delete from accepted_push where id = ?', [id]);
       else waiting.add(place);
     }
-    if (rows.length === 0) break;
-  }
+  } while (rows.length === pushesAtOnce);
   if (failures.length > 0) throw failures[0];
 }

@@ -182,7 +182,7 @@ async function createHold(
   now: Date,
   { id, site, service, slot, price, account, contact }: Hold,
 ): Promise<{ visitorSealed: Buffer; holdExpiresAt: Date; paymentId: string }> {
-  // Nobody pays for a time that is over.
+  // A hold ends with the booked time at the latest.
   const holdExpiresAt = new Date(Math.min(now.getTime() + service.hold_minutes * minuteMs, slot.end));
   const owner = { id: newId('pay'), siteId: site.id, payoutAccountId: account.id };
   const payment = startPayment(tx, clock, { ...owner, ...price, reference: null, expiresAt: holdExpiresAt });

@@ -8,7 +8,7 @@ import type { Refused } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { action } from './actions.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
-import { read } from './reading.ts';
+import { cursorOf, type Listed, read } from './reading.ts';
 
 const threadsShown = 20;
 type OfThread = { Params: { id: string; thread: string } };
@@ -51,25 +51,28 @@ export function commentPages(console: Console): void {
 
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
-    const { status: asked, cursor: from } = request.query as { status?: unknown; cursor?: unknown };
-    const cursor = typeof from === 'string' ? from : null;
+    const { status: asked, ...part } = request.query as { status?: unknown; cursor?: unknown };
     const status = asked === 'resolved' ? 'resolved' : 'open';
-    const { items, next_cursor } = await read<{ items: ThreadShown[]; next_cursor: string | null }>(
-      console,
-      request,
-      'comment.list',
-      { id: site.id, status, limit: threadsShown, ...(cursor === null ? {} : { cursor }) },
+    const { items, next_cursor } = await read<Listed<ThreadShown>>(console, request, 'comment.list', {
+      id: site.id,
+      status,
+      limit: threadsShown,
+      ...cursorOf(part),
+    });
+    return sendPage(
+      reply,
+      commentsPage(frame, { status, query: queryOf(request), threads: items, next: next_cursor }),
+      refused?.status,
     );
-    return sendPage(reply, commentsPage(frame, { status, cursor, threads: items, next: next_cursor }), refused?.status);
   }
 }
 
 const threadOf = (request: FastifyRequest<Named>) => (request.params as OfThread['Params']).thread;
+/** Which part of which list is shown, or was when a reply was typed. */
+const queryOf = ({ url }: FastifyRequest): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '');
 /** The thread in the list in which the reply was typed. */
-function placeOf(request: FastifyRequest<Named>): string {
-  const [, query] = request.url.split('?');
-  return `${sitePath(request.params.id, 'comments')}${query === undefined ? '' : `?${query}`}#${threadOf(request)}`;
-}
+const placeOf = (request: FastifyRequest<Named>) =>
+  `${sitePath(request.params.id, 'comments')}${queryOf(request)}#${threadOf(request)}`;
 
 /** Throws `not_found` if the thread is not of the site in the path. */
 async function requireThread(request: FastifyRequest<OfThread>): Promise<void> {

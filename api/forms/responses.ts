@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import { asAppError, sendError } from '#api/plugins/errors.ts';
+import { alreadySent } from '#api/visitors/challenges.ts';
 import type { CanonicalUrl } from '#db/domains/canonical-url.ts';
 import { askedFields } from '#db/forms/form.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -65,7 +66,7 @@ function formAgain(
   const shown = shownForm(deps, form, place);
   if (code === 'not_a_person') {
     const asked = solution === undefined ? '' : ` ${message}`;
-    const notice = message.includes('already been sent')
+    const notice = message.includes(alreadySent)
       ? 'Your message has already been sent. Send it again only if it should arrive twice.'
       : `One more step before your message is sent.${asked}`;
     return formPage(shown, { typed, notice });

@@ -54,13 +54,13 @@ export type Asked = { send: ApiClient; actor: Pick<Actor, 'scope'>; requestId: s
 
 export function serverFor(served: Served, { send, actor, requestId }: Asked): Server {
   const { tools, offers, skill, config, shutdown } = served;
-  const unlisted = unlistedFor(offers, actor.scope, config);
+  const unlisted = () => unlistedFor(offers, actor.scope, config);
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
   );
 
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withUnlisted(tools, unlisted) }));
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withUnlisted(tools, unlisted()) }));
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
     const progressToken = params._meta?.progressToken;
@@ -89,7 +89,7 @@ export function serverFor(served: Served, { send, actor, requestId }: Asked): Se
 
 async function run(
   { operations, offers }: Served,
-  { scope, unlisted }: { scope: Scope; unlisted: string | null },
+  { scope, unlisted }: { scope: Scope; unlisted(): string | null },
   calling: Calling,
   { name, input }: { name: string; input: Input },
 ): Promise<CallToolResult> {
@@ -97,7 +97,7 @@ async function run(
     return findOperations(
       offers.filter((one) => isWithin(scope, one)),
       input,
-      unlisted,
+      unlisted(),
     );
   if (name === reader || name === caller) {
     const batch = readBatch(operations, input, { readsOnly: name === reader });

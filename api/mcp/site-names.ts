@@ -32,13 +32,8 @@ export function siteNames(send: ApiClient): SiteNames {
     const idOf = (value: unknown) => known.find(({ name }) => name === value)?.id ?? value;
     const fields = fieldsOf(operation).filter((one) => isName(input[one]));
     const ids = Object.fromEntries(fields.map((one) => [one, idOf(input[one])]));
-    const scope = sitesOfScope(operation, input) && {
-      scope: {
-        ...(input.scope as Input),
-        sites: sitesOfScope(operation, input)?.map((one) => (isName(one) ? idOf(one) : one)),
-      },
-    };
-    return { input: { ...input, ...ids, ...scope } };
+    const sites = sitesOfScope(operation, input)?.map(idOf);
+    return { input: { ...input, ...ids, ...(sites && { scope: { ...(input.scope as Input), sites } }) } };
   };
 }
 

@@ -30,10 +30,13 @@ export async function verifySolution(
   );
 }
 
+/** In the message for a solution that was used before: what it came with has arrived. */
+export const alreadySent = 'has already been sent';
+
 /** Marks the solution as used in the transaction of what was sent. Throws `not_a_person` where it was used before. */
 export async function requireUnused(tx: EntityManager, solved: Solved, challenged: Challenged): Promise<void> {
   if (await useChallenge(tx, solved.once, solved.expiresAt)) return;
-  throw notAPerson(`${challenged.what} has already been sent: each challenge can be used only once.`, challenged);
+  throw notAPerson(`${challenged.what} ${alreadySent}: each challenge can be used only once.`, challenged);
 }
 
 export function notAPerson(message: string, { what, call }: Challenged): AppError {

@@ -155,7 +155,7 @@ export async function queueNotice<Kind extends MailKind>(
   { site, ...mail }: MailAbout<Kind>,
 ): Promise<Mail> {
   await lockSender(tx, site);
-  // Anybody can send enquiries: they do not delay what is told of bookings and money.
+  // Anybody can send enquiries, so they have a limit of their own and delay no notice of a booking or a payment.
   const ofKind = `kind ${mail.kind === 'submission' ? '=' : '<>'} 'submission'`;
   const where = `booking_id is null and send_at is not null and ${isCounted} and ${ofKind} and site_id = ?`;
   const window = { where, values: [site.id], limit: notices.sitePerHour, ms: hourMs };

@@ -73,10 +73,7 @@ export function show(body, { json: asJson }) {
  * A finished result may have a next step, too: publish the preview, or send the payment link. A payment that is `paid`
  * has one only while a part of it is being refunded.
  */
-const unfinishedStatuses = [
-  ...['uploading', 'queued', 'building', 'storing', 'running', 'pending', 'held'],
-  ...['paid', 'refunding'],
-];
+const unfinishedStatuses = 'uploading queued building storing running pending held paid refunding'.split(' ');
 
 /**
  * The exit code of a result that has a next step.

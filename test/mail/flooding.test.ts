@@ -146,7 +146,7 @@ test('a site’s owner is notified sixty times an hour, and of the others later'
   const counts = [0, 1, 2].map((hour) => hours.filter((one) => one === hour).length);
   expect(counts).toEqual([60, 60, 5]);
   expect(mails.every(({ status }) => status === 'queued')).toBe(true);
-  // Nor does a flood of enquiries delay what is told of bookings.
+  // A flood of enquiries delays no notice of a booking.
   for (const other of [await notice(await em().findOneOrFail(Site, two.id)), await notice(site, 'invitation')]) {
     expect((other.sendAt?.getTime() ?? 0) - began).toBeLessThan(hourMs);
   }

@@ -23,17 +23,16 @@ export type ThreadShown = {
   changed_at: string;
 };
 
-/** `cursor`: where the shown part of the list begins; null at its beginning. */
+/** `query`: of the page's address, with which a reply answers with the same list. */
 export type CommentsPage = {
   status: 'open' | 'resolved';
-  cursor: string | null;
+  query: string;
   threads: ThreadShown[];
   next: string | null;
 };
 
-export function commentsPage(frame: SiteFrame, { status, cursor, threads, next }: CommentsPage): WrittenPage {
+export function commentsPage(frame: SiteFrame, { status, query, threads, next }: CommentsPage): WrittenPage {
   const path = sitePath(frame.site.id, 'comments');
-  const query = queryOf({ ...(status === 'open' ? {} : { status }), ...(cursor === null ? {} : { cursor }) });
   const collecting = html`To collect comments, <a href="${sitePath(frame.site.id, 'settings')}#reviews">create a review link</a>.`;
   const empty = status === 'open' ? html`No open comments. ${collecting}` : 'No resolved comments.';
   const main = html`<h1>Comments</h1>
@@ -43,15 +42,9 @@ ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${
   return sitePage(frame, 'comments', { title: 'Comments', main });
 }
 
-function queryOf(asked: Record<string, string>): string {
-  const query = new URLSearchParams(asked).toString();
-  return query === '' ? '' : `?${query}`;
-}
-
 const filter = (words: string, href: string, isCurrent: boolean) =>
   html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
 
-/** `query`: of the list, so that a reply answers with the list in which it was typed. */
 function threadPanel(thread: ThreadShown, frame: SiteFrame, query: string): Html {
   const { form, site } = frame;
   const path = `${sitePath(site.id, 'comments')}/${thread.id}`;

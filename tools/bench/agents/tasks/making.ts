@@ -149,14 +149,14 @@ export const making: Task[] = [
     seen: [{ page: '/', has: 'Walks near the river.' }],
   },
   {
-    name: 'Mend a build that fails',
+    name: 'Fix a build that fails',
     steps: [
       commit('Break it', { path: 'src/pages/broken.astro', text: '<div><p>Never</div>\n{nothing.at.all}\n' }),
       { ...publish(), refused: 'build_failed' },
-      commit('Mend it', { path: 'src/pages/broken.astro', text: '<p>Mended</p>\n' }),
+      commit('Fix it', { path: 'src/pages/broken.astro', text: '<p>Fixed</p>\n' }),
       publish(),
     ],
-    seen: [{ page: '/broken/', has: 'Mended' }],
+    seen: [{ page: '/broken/', has: 'Fixed' }],
   },
   {
     name: 'Move an old address',
