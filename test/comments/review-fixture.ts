@@ -130,14 +130,16 @@ export async function pressUntil(button: Locator, sign: Locator, act: 'click' | 
   while (!(await isShown()));
 }
 
-/** Presses until the button is gone, for the same reason. */
+/** Presses until the button has led to another page, for the same reason. */
 export async function pressAway(button: Locator) {
+  const loaded = button.page().waitForEvent('load');
   await expect
     .poll(async () => {
       await button.click({ timeout: 3_000 }).catch(() => {});
       return await button.count();
     })
     .toBe(0);
+  await loaded;
 }
 
 /** As far as a place is to be chosen. */
