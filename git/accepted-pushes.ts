@@ -220,7 +220,6 @@ export type RecordedPush = Pick<Row, 'repository'> & {
 export type PublishPush = (push: RecordedPush) => Promise<boolean>;
 
 const pushesAtOnce = 500;
-
 /**
  * Publishes the recorded pushes that may be published: of one site, or of all. A push whose publish was interrupted comes
  * again. A repository whose push has to wait is not tried again in this run, however many of its pushes wait.
