@@ -53,10 +53,11 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
   const notice = { ...data, to: 'site', account: ownerPageOf(deps.config, booking) } as const;
   booking.notice = await queueNotice(tx, deps, { kind: 'booking-cancelled', to, data: notice, site });
   if (!visitor) return;
+  const { to: email, ...reply } = await toVisitor(tx, site, visitor.email);
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-cancelled',
-    ...(await toVisitor(tx, site, visitor.email)),
-    data: { ...data, ...zoneOf(visitor), to: 'visitor' },
+    ...{ to: email, ...reply },
+    data: { ...data, ...zoneOf(visitor), ...reply, to: 'visitor' },
     site,
   });
 }

@@ -11,6 +11,7 @@ import { settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { paymentNotice } from '#db/payments/notices.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { isOpen } from '#db/sites/blocks.ts';
 import { notifyAddress, replyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
 import { whereaboutsOf } from '#rules/bookings/places.ts';
@@ -124,10 +125,11 @@ export async function queueReturnMails(
     await queueNotice(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site', ...links }, site });
   }
   if (!contact) return;
+  const { to, ...reply } = await toVisitor(tx, site, contact.email);
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',
-    ...(await toVisitor(tx, site, contact.email)),
-    data: { ...data, ...zoneOf(contact), to: 'visitor' },
+    ...{ to, ...reply },
+    data: { ...data, ...zoneOf(contact), ...reply, to: 'visitor' },
     site,
   });
 }
@@ -163,6 +165,7 @@ export async function factsOf(
     id: booking.id,
     reference: booking.reference,
     ...url,
+    ...(isOpen(site) ? {} : { isClosed: true }),
     title: mailTitleOf(site.title, url.hostname),
     service: booking.serviceName,
     calendar: calendar.name,

@@ -5,6 +5,7 @@ import { notifyInbox } from '#db/inbox/news.ts';
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { isOpen } from '#db/sites/blocks.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { isLinked } from '#rules/addresses-in-text.ts';
@@ -49,7 +50,7 @@ export async function queueRefundMail(
   if (!deps.config.mail || email === null) return;
   const { site, facts, replyTo } = await aboutOf(tx, deps, payment);
   const { currency } = payment;
-  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled };
+  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled, ...replyTo };
   const mail = { kind: 'payment-refunded', to: email, ...replyTo, data: forPayer(data), site } as const;
   await queueFollowUp(tx, deps, payment.id, mail);
 }
@@ -96,6 +97,7 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
   const facts: Omit<PaymentFacts, 'paid'> = {
     id: payment.id,
     ...url,
+    ...(isOpen(site) ? {} : { isClosed: true }),
     title: mailTitleOf(site.title, url.hostname),
     description: descriptionOf(payment, booking),
     paidAt: (payment.paidAt ?? payment.createdAt).toISOString(),

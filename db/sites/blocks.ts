@@ -21,6 +21,13 @@ export function isClosed(site: { status: SiteStatus } & Blockable): boolean {
   return site.status === 'archived' || blockOf(site) !== null;
 }
 
+/** Whether visitors can open the site at its address. */
+export function isOpen(
+  site: Parameters<typeof isClosed>[0] & { liveDeploymentId?: string | null | undefined },
+): boolean {
+  return !isClosed(site) && site.liveDeploymentId != null;
+}
+
 /**
  * Whether the content for visitors may change. Not while the owner's account is blocked: the site returns unchanged
  * afterwards. The owner of a site that is itself blocked may repair it.

@@ -8,7 +8,9 @@ import { removeSiteRows } from '#db/sites/purge.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
+import { addVersion } from '#test/console/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
+import { writeMail } from '#web/mails/mails.ts';
 
 let fixture: BookingFixture;
 beforeAll(async () => {
@@ -18,14 +20,16 @@ afterAll(() => fixture?.close());
 
 const visitor = { name: 'Ada Visitor', email: 'ada@example.org', notify_changes: true, remind: true };
 
-/** The kinds of the site's mails, with recipient and Reply-To. */
-async function lettersOf(siteId: string) {
+async function queuedOf(siteId: string) {
   const mails = await fixture.deps.em().find(Mail, { siteId, status: 'queued' }, { orderBy: { id: 'asc' } });
-  return mails.map(({ id, kind, sealed }) => {
-    const { to, replyTo } = decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.encryptionKeys);
-    return { kind, to, replyTo };
-  });
+  return mails.map(({ id, kind, sealed }) => ({
+    kind,
+    ...decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.encryptionKeys),
+  }));
 }
+/** The kinds of the site's mails, with recipient and Reply-To. */
+const lettersOf = async (siteId: string) =>
+  (await queuedOf(siteId)).map(({ kind, to, replyTo }) => ({ kind, to, replyTo }));
 const toVisitor = async (siteId: string) => (await lettersOf(siteId)).filter(({ to }) => to === visitor.email);
 
 async function opened(input: object = timetable({ calendar: { capacity: 9 } })) {
@@ -66,6 +70,26 @@ test('e-mails to visitors carry it, and notices keep the visitor’s', async () 
   expect(await toVisitor(site.id)).toEqual([{ kind: 'booking-moved', to: visitor.email, replyTo }]);
   await owner.call('POST', `/v1/bookings/${id}/cancel`);
   expect(await toVisitor(site.id)).toEqual([{ kind: 'booking-cancelled', to: visitor.email, replyTo }]);
+});
+
+test('a cancellation names no address that is closed', async () => {
+  const textOf = async ({ isLive = false, isReachable = false }) => {
+    const { site, owner, publicId, declare, start } = await opened();
+    if (isReachable) await declare({ reply_to: await fixture.emailOf(owner) });
+    const { id } = (await fixture.book(publicId, start, { visitor })).body;
+    if (isLive) await addVersion(fixture, site.id, 'live');
+    else expect((await owner.call('POST', `/v1/sites/${site.id}/archive`)).status).toBe(200);
+    expect((await owner.call('POST', `/v1/bookings/${id}/cancel`)).status).toBe(200);
+    const letters = await queuedOf(site.id);
+    const told = letters.find(({ kind, to }) => kind === 'booking-cancelled' && to === visitor.email);
+    const { text } = writeMail('booking-cancelled', told?.data as never, { baseUrl: fixture.config.baseUrl });
+    return { text, email: await fixture.emailOf(owner) };
+  };
+  expect((await textOf({ isLive: true })).text).toContain('To book another time or ask why, go to http');
+  const reachable = await textOf({ isReachable: true });
+  expect(reachable.text).toContain(`To ask why, write to ${reachable.email}`);
+  for (const { text } of [reachable, await textOf({})]) expect(text).not.toMatch(/go to http|another time/);
+  expect((await textOf({})).text).not.toContain('ask why');
 });
 
 test('reminders and pay links carry it too', async () => {

@@ -5,14 +5,13 @@
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { dateIn, isElsewhere, momentIn, timesIn } from '#rules/bookings/written-times.ts';
 import { calendarFile } from './calendar-file.ts';
-import { accountButton, type Block, type WrittenMail, write } from './layout.ts';
+import { accountButton, type Block, type Reach, reachBlocks, type WrittenMail, write } from './layout.ts';
 
-export type BookingFacts = {
+export type BookingFacts = Reach & {
   id: string;
   reference: string;
-  /** The site's canonical host name and URL. */
+  /** The site's canonical host name. */
   hostname: string;
-  address: string;
   /** The site's title, which its owner chose. Absent in e-mails of earlier releases. */
   title?: string;
   service: string;
@@ -157,7 +156,7 @@ export function bookingCancelled({
       ...(moneyBack === null ? [] : [forSite ? refundBySite(moneyBack) : refundToVisitor(moneyBack)]),
       ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
-      ...(forSite ? bookingButton(account) : [`To book another time or ask why, go to ${facts.address}`]),
+      ...(forSite ? bookingButton(account) : reachBlocks(facts, 'book another time or ask why', 'ask why')),
     ],
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`

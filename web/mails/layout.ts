@@ -52,6 +52,26 @@ export function accountButton(account: string | null | undefined, label: string)
   return account ? [{ button: { label, url: account } }] : [];
 }
 
+/** How a visitor reaches the people of a site. */
+export type Reach = {
+  /** The site's URL. */
+  address: string;
+  /** Whether visitors cannot open it. Absent in e-mails of earlier releases. */
+  isClosed?: boolean;
+  /** Where the visitor's replies go. */
+  replyTo?: string;
+};
+
+/** Where a visitor goes for this, or writes while the site is closed; nothing where nobody can be reached. */
+export function reachBlocks(
+  { address, isClosed = false, replyTo }: Reach,
+  purpose: string,
+  ifClosed = purpose,
+): Block[] {
+  if (!isClosed) return [`To ${purpose}, go to ${address}`];
+  return replyTo === undefined ? [] : [`To ${ifClosed}, write to ${replyTo}`];
+}
+
 const invisible =
   /[^\P{Cc}\n]|[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 

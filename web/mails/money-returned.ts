@@ -1,7 +1,7 @@
 /** A payment arrived too late for its booking and is refunded: to the visitor, and to the site's address for booking notices. */
 import { written } from '#rules/currencies.ts';
 import { bookingButton, factsTable, type OfNotice, whenOf } from './booking.ts';
-import { type WrittenMail, write } from './layout.ts';
+import { reachBlocks, type WrittenMail, write } from './layout.ts';
 
 export function moneyReturned({
   to,
@@ -32,7 +32,7 @@ export function moneyReturned({
         ? `${visitorName} paid ${money}, but by then the time was no longer available. The payment is being refunded automatically.`
         : `When your payment of ${money} arrived, this time was no longer available. The payment is being refunded, which can take a few days.`,
       { facts: factsTable(facts) },
-      ...(forSite ? bookingButton(account) : [`To book another time, go to ${facts.address}`]),
+      ...(forSite ? bookingButton(account) : reachBlocks(facts, 'book another time', 'ask about it')),
     ],
     footer: forSite
       ? `You are receiving this e-mail because booking notices for ${facts.hostname} are sent to this address.`

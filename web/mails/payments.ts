@@ -2,14 +2,13 @@
  * Mails about payments by link: to the site's address for notices, and to the payer. The subject of one to a payer
  * contains no text of the site's owner.
  */
-import { accountButton, type WrittenMail, write } from './layout.ts';
+import { accountButton, type Reach, reachBlocks, type WrittenMail, write } from './layout.ts';
 
-export type PaymentFacts = {
+export type PaymentFacts = Reach & {
   /** The payment's id: the receipt's number. */
   id: string;
-  /** The site's canonical host name and URL, and its title. */
+  /** The site's canonical host name, and its title. */
   hostname: string;
-  address: string;
   title: string;
   /** What was paid for, in the words of the site's people. */
   description: string | null;
@@ -57,7 +56,7 @@ export function paymentReceipt(facts: PaymentFacts): WrittenMail {
     blocks: [
       `${facts.hostname} has received your payment. This e-mail is your receipt.`,
       { facts: rows(facts) },
-      `To ask about this payment, go to ${facts.address}`,
+      ...reachBlocks(facts, 'ask about this payment'),
     ],
     footer: payerFooter(facts),
   });
@@ -82,7 +81,7 @@ export function paymentRefunded({
       ...(isCancelled ? ['The booking that this payment was for is cancelled.'] : []),
       `${facts.hostname} has refunded ${refunded}. The money goes back the way you paid, and can take 5–10 days to reach you.`,
       { facts: [['Refunded', refunded], ...rows(facts)] },
-      `To ask about this refund, go to ${facts.address}`,
+      ...reachBlocks(facts, 'ask about this refund'),
     ],
     footer: payerFooter(facts),
   });
