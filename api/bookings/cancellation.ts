@@ -5,7 +5,7 @@ import { type Actor, requireAccessible, requireOwner } from '#api/access.ts';
 import { type mailStatus, shownMailStatus } from '#api/mail-status.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { queueCancellationMails } from '#db/bookings/change-mails.ts';
+import { type Cancellation, queueCancellationMails } from '#db/bookings/change-mails.ts';
 import { lockCalendarOf, signalHoldBooking } from '#db/bookings/seats.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -36,7 +36,7 @@ export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret:
 }
 
 /** The refund of a cancelled booking, as text; `way` says whether it is automatic or must come from the owner of the payout account. */
-export type MoneyBack = { sum: string; way: 'automatic' | 'by the owner' };
+export type MoneyBack = NonNullable<Cancellation['moneyBack']>;
 export type Cancelled = { booking: ShownBooking; moneyBack: MoneyBack | null };
 
 /**
@@ -116,9 +116,10 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   if (payment.status !== 'paid') return null;
   const sum = written({ ...payment, amount: payment.amount - payment.refundedAmount });
   // The booking is cancelled anyway; the ledger check reports what is owed.
-  if (payment.payoutAccount.status === 'gone') return { sum, way: 'by the owner' };
+  const before = payment.refundedAmount > 0 ? written({ ...payment, amount: payment.refundedAmount }) : null;
+  if (payment.payoutAccount.status === 'gone') return { sum, before, way: 'by the owner' };
   await refundCaptured({ tx, payment }, clock, 'cancelled');
-  return { sum, way: 'automatic' };
+  return { sum, before, way: 'automatic' };
 }
 
 export function notLive(status: 'cancelled' | 'expired'): AppError {

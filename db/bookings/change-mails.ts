@@ -25,7 +25,8 @@ export type Cancellation = {
   booking: WholeBooking;
   site: Site;
   by: 'visitor' | 'site';
-  moneyBack: { sum: string; way: 'automatic' | 'by the owner' } | null;
+  /** `before`: what was refunded earlier; null if nothing was. */
+  moneyBack: { sum: string; before: string | null; way: 'automatic' | 'by the owner' } | null;
 };
 
 /**
@@ -44,6 +45,7 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
     ...(await factsOf(tx, booking, site, deps.config)),
     moneyBack: moneyBack?.way === 'automatic' ? moneyBack.sum : null,
     moneyOwed: moneyBack?.way === 'by the owner' ? moneyBack.sum : null,
+    moneyBefore: moneyBack?.before ?? null,
     visitorName: booking.visitorName,
     by,
     isVisitorNotified: visitor !== null,

@@ -50,7 +50,11 @@ export async function queueRefundMail(
   if (!deps.config.mail || email === null) return;
   const { site, facts, replyTo } = await aboutOf(tx, deps, payment);
   const { currency } = payment;
-  const data = { ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled, ...replyTo };
+  const before = payment.refundedAmount - amount;
+  const data = {
+    ...{ ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled, ...replyTo },
+    refundedBefore: before > 0 ? written({ amount: before, currency }) : null,
+  };
   const mail = { kind: 'payment-refunded', to: email, ...replyTo, data: forPayer(data), site } as const;
   await queueFollowUp(tx, deps, payment.id, mail);
 }
@@ -101,6 +105,7 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
     title: mailTitleOf(site.title, url.hostname),
     description: descriptionOf(payment, booking),
     paidAt: (payment.paidAt ?? payment.createdAt).toISOString(),
+    ...(booking ? { timeZone: booking.calendar.timeZone } : {}),
   };
   const reply = booking && (await replyAddress(tx, site, bookable?.replyToId));
   return {

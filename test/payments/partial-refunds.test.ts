@@ -10,6 +10,7 @@ import { errorOf } from '#test/api/fixture.ts';
 import { connect } from '#test/mcp/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
 import { until } from '#test/stack/until.ts';
+import { writeMail } from '#web/mails/mails.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { heldIn, mailsWaiting } from './held.ts';
 import { newPaid } from './parts.ts';
@@ -141,6 +142,9 @@ describe('a part of a payment', () => {
     expect(cancelled.status).toBe(200);
     const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mail?.data).toMatchObject({ moneyBack: '€15.00' });
+    const { text } = writeMail('booking-cancelled', mail?.data as never, { baseUrl: fixture.config.baseUrl });
+    const part = /The remaining €15\.00 of (your|the visitor’s) payment is being refunded; €10\.00 was refunded before\./;
+    expect(text).toMatch(part);
     await until(payment.statusOf, (status) => status === 'refunded');
     expect(fixture.heldFor(paymentId)).toBe(0);
   });

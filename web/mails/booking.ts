@@ -125,6 +125,7 @@ export function bookingCancelled({
   visitorName,
   moneyBack = null,
   moneyOwed = null,
+  moneyBefore = null,
   by = to === 'site' ? 'visitor' : 'site',
   isVisitorNotified = true,
   wasNoticed = true,
@@ -136,6 +137,8 @@ export function bookingCancelled({
   /** The amount being refunded automatically, and the amount that only the owner of the payout account can refund. */
   moneyBack?: string | null;
   moneyOwed?: string | null;
+  /** What was refunded earlier. Absent in e-mails of earlier releases. */
+  moneyBefore?: string | null;
   by?: 'visitor' | 'site';
   /** Whether the visitor gets this mail too. */
   isVisitorNotified?: boolean;
@@ -153,8 +156,10 @@ export function bookingCancelled({
       ...(forSite && by === 'site'
         ? [isVisitorNotified ? notifiedVisitor : unnotifiedVisitor(visitorName, facts, wasNoticed)]
         : []),
-      ...(moneyBack === null ? [] : [forSite ? refundBySite(moneyBack) : refundToVisitor(moneyBack)]),
-      ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
+      ...(moneyBack === null ? [] : [refunding(forSite, moneyBack, moneyBefore)]),
+      ...(moneyOwed === null
+        ? []
+        : [forSite ? owedBySite(moneyOwed, moneyBefore) : owedToVisitor(moneyOwed, moneyBefore, facts)]),
       { facts: factsTable(facts) },
       ...(forSite ? bookingButton(account) : reachBlocks(facts, 'book another time or ask why', 'ask why')),
     ],
@@ -173,18 +178,27 @@ function unnotifiedVisitor(name: string, { reference }: BookingFacts, wasNoticed
   return `We cannot tell ${name || 'the visitor'}, whose address we do not store. Please tell them yourself${how}`;
 }
 
-const refundBySite = (sum: string) =>
-  `The visitor’s payment of ${sum} is being refunded. When that is complete, we e-mail the payer about it, if the payment provider has an address.`;
+function refunding(forSite: boolean, sum: string, before: string | null): string {
+  const what = before === null ? `${forSite ? 'The visitor’s' : 'Your'} payment of ${sum}` : restOf(forSite, sum);
+  const how = forSite
+    ? 'When that is complete, we e-mail the payer about it, if the payment provider has an address.'
+    : 'It can take a few days to reach you.';
+  return `${what} is being refunded${earlier(before)}. ${how}`;
+}
 
-const refundToVisitor = (sum: string) =>
-  `Your payment of ${sum} is being refunded. It can take a few days to reach you.`;
+function owedBySite(sum: string, before: string | null): string {
+  const what = before === null ? `The visitor paid ${sum}, which` : restOf(true, sum);
+  return `${what} must be refunded${earlier(before)}. We cannot refund it for you, because the payout account that received it is no longer connected. The owner of that account can refund it in the payment provider’s dashboard.`;
+}
 
-const owedBySite = (sum: string) =>
-  `The visitor paid ${sum}, which must be refunded. We cannot refund it for you, because the payout account that received it is no longer connected. ` +
-  'The owner of that account can refund it in the payment provider’s dashboard.';
+function owedToVisitor(sum: string, before: string | null, { hostname }: BookingFacts): string {
+  const what = before === null ? `You paid ${sum}` : `${restOf(false, sum)} must be refunded${earlier(before)}`;
+  return `${what}. ${hostname} has to refund you directly: please contact them about the refund.`;
+}
 
-const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
-  `You paid ${sum}. ${hostname} has to refund you directly: please contact them about the refund.`;
+const restOf = (forSite: boolean, sum: string) =>
+  `The remaining ${sum} of ${forSite ? 'the visitor’s' : 'your'} payment`;
+const earlier = (before: string | null) => (before === null ? '' : `; ${before} was refunded before`);
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [

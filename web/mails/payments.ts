@@ -16,6 +16,8 @@ export type PaymentFacts = Reach & {
   paid: string;
   /** RFC 3339, in UTC. */
   paidAt: string;
+  /** Of the booking that was paid for. */
+  timeZone?: string;
 };
 
 /** `account`: the owner's page; `choices`: where they choose their e-mails, if it goes to the owner. */
@@ -65,10 +67,13 @@ export function paymentReceipt(facts: PaymentFacts): WrittenMail {
 /** To the payer. */
 export function paymentRefunded({
   refunded,
+  refundedBefore = null,
   isCancelled = false,
   ...facts
 }: PaymentFacts & {
   refunded: string;
+  /** What was refunded earlier. Absent in e-mails of earlier releases. */
+  refundedBefore?: string | null;
   /** Whether the booking that was paid for is cancelled. */
   isCancelled?: boolean;
 }): WrittenMail {
@@ -80,7 +85,7 @@ export function paymentRefunded({
     blocks: [
       ...(isCancelled ? ['The booking that this payment was for is cancelled.'] : []),
       `${facts.hostname} has refunded ${refunded}. The money goes back the way you paid, and can take 5–10 days to reach you.`,
-      { facts: [['Refunded', refunded], ...rows(facts)] },
+      { facts: [['Refunded', refunded], ...optional('Refunded before', refundedBefore), ...rows(facts)] },
       ...reachBlocks(facts, 'ask about this refund'),
     ],
     footer: payerFooter(facts),
@@ -111,13 +116,14 @@ export function refundFailed({
   });
 }
 
-function rows({ id, title, hostname, description, paid, paidAt }: PaymentFacts): (readonly [string, string])[] {
-  const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+function rows(facts: PaymentFacts): (readonly [string, string])[] {
+  const { id, title, hostname, description, paid, paidAt, timeZone = 'UTC' } = facts;
+  const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone });
   return [
     ['Website', title === hostname ? hostname : `${title} (${hostname})`],
     ...optional('For', description),
     ['Paid', paid],
-    ['When', `${when.format(new Date(paidAt))} (UTC)`],
+    ['When', `${when.format(new Date(paidAt))} (${timeZone})`],
     ['Payment', id],
   ];
 }
