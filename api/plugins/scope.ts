@@ -60,7 +60,9 @@ async function requireNeeded(deps: Deps, request: FastifyRequest): Promise<void>
   if (need.isFree?.(request, request.actor)) return;
   await applyAllowance(deps, request, { ...need.wanted, ...need.most });
   const missing = lackingIn(request.actor.scope, need.wanted);
-  if (missing) throw outOfScope(request.actor, { ...(await lackingSite(request)), ...missing });
+  if (!missing) return;
+  await request.routeOptions.config.refuseAnyway?.(request);
+  throw outOfScope(request.actor, { ...(await lackingSite(request)), ...missing });
 }
 
 /** The site of the path, if the account has access to it and the token does not: one refusal names everything. */

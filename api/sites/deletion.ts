@@ -10,10 +10,11 @@ import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
 import { type Pending, pendingOfSite } from '#db/sites/pending.ts';
-import type { Site } from '#db/sites/site.ts';
+import { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
 import { counted } from '#rules/counted.ts';
 import { deletionDelay } from '#rules/periods.ts';
+import { includesSite } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { ownerPage } from '#runtime/owner-pages.ts';
@@ -40,11 +41,7 @@ export async function deleteSite(
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'delete it');
     if (site.deleteAt) return site;
-    if (site.status !== 'archived') {
-      throw errors.site_not_archived(`The site ${site.name} is online. Only an archived site can be deleted.`, {
-        nextAction: `Call ${call('site.archive', { id: site })} first.`,
-      });
-    }
+    requireArchived(site);
     requireSiteNotBlocked(site, 'be deleted');
     await requireSettledAddress(tx, deps.clock, actor.accountId, 'delete its sites');
     const pending = await pendingOfSite(tx, deps.clock.now(), site.id);
@@ -55,6 +52,19 @@ export async function deleteSite(
     await startDeletion(tx, deps.clock, site);
     await mailOwner(tx, deps, site);
     return site;
+  });
+}
+
+/** Before the owner is asked to allow it. Throws `site_not_archived` for a site that the token may read. */
+export async function refuseDeletion(em: EntityManager, { accountId, scope }: Actor, siteId: string): Promise<void> {
+  const site = includesSite(scope, siteId) ? await em.findOne(Site, { id: siteId, account: accountId }) : null;
+  if (site) requireArchived(site);
+}
+
+function requireArchived(site: Site): void {
+  if (site.status === 'archived') return;
+  throw errors.site_not_archived(`The site ${site.name} is online. Only an archived site can be deleted.`, {
+    nextAction: `Call ${call('site.archive', { id: site })} first.`,
   });
 }
 

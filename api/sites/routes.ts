@@ -9,7 +9,7 @@ import { Site } from '#db/sites/site.ts';
 import { deletionDelay, formerNameMs, nameReservedPeriod, period } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { deleteSite, restoreSite } from './deletion.ts';
+import { deleteSite, refuseDeletion, restoreSite } from './deletion.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import {
   siteChange,
@@ -154,7 +154,12 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.delete(
     '/v1/sites/:id',
     {
-      config: { operation: 'site.delete', needs: 'account', ownerOnly: true },
+      config: {
+        operation: 'site.delete',
+        needs: 'account',
+        ownerOnly: true,
+        refuseAnyway: ({ em, actor, params }) => refuseDeletion(em, actor, (params as { id: string }).id),
+      },
       schema: {
         summary: 'Delete an archived site',
         description: `For ${deletionDelay} the site has the status \`deleting\` and can be restored; the owner is e-mailed how. Then it is deleted for good, with its repositories, versions, forms, submissions and comments; its domains stay in the account, and records of payments and bookings are kept. Its name stays reserved for ${nameReservedPeriod} more. A site can be deleted at most five times an hour.`,
