@@ -11,6 +11,7 @@ import type { Site } from '#db/sites/site.ts';
 import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
 import { type Money, totalOf } from '#rules/bookings/prices.ts';
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { call } from '#rules/calls/calls.ts';
 import { counted } from '#rules/counted.ts';
 import { amountFault } from '#rules/currencies.ts';
@@ -203,13 +204,31 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
   if (losing.length === 0) return;
   const reasons = Map.groupBy(losing, ([, reason]) => reason);
   const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);
+  const ids = new Set(losing.map(([id]) => id));
+  const named = nameFirst(
+    live.filter(({ id }) => ids.has(id)),
+    known,
+  );
   throw errors.confirm_required(
-    `${counted(losing.length, 'active booking')} ${losing.length === 1 ? 'conflicts' : 'conflict'} with this timetable (${counts.join('; ')}). Saving it would not cancel any bookings.`,
+    `${counted(losing.length, 'active booking')} ${losing.length === 1 ? 'conflicts' : 'conflict'} with this timetable (${counts.join('; ')}): ${named}. Saving it would not cancel any bookings.`,
     {
       nextAction:
         'Ask the owner to confirm, then send the timetable again with "confirm": true, and cancel the bookings that cannot take place.',
     },
   );
+}
+
+const namedMax = 3;
+
+/** The first of the bookings, so that they are found. */
+function nameFirst(bookings: readonly Booking[], calendars: readonly BookingCalendar[]): string {
+  const sorted = bookings.toSorted((one, other) => one.startsAt.getTime() - other.startsAt.getTime());
+  const named = sorted.slice(0, namedMax).map(({ id, reference, startsAt, calendar }) => {
+    const zone = calendars.find((one) => one.id === calendar.id)?.timeZone ?? 'UTC';
+    return `${momentIn(startsAt.toISOString(), zone)}, reference ${reference} (${id})`;
+  });
+  const more = bookings.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 /** A calendar in the form of a timetable. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { createBookingFixture } from './fixture.ts';
 import { daily, timetable } from './timetable.ts';
@@ -163,6 +164,8 @@ describe('changes that affect live bookings', () => {
     expect((await declare({ ...next(start), confirm: true })).body).toMatchObject({ live_bookings: 1 });
     const { body } = await owner.call('GET', `/v1/sites/${site.id}/bookings`);
     expect(body.items).toHaveLength(1);
+    const [{ id, reference }] = body.items;
+    expect(error.message).toContain(`${momentIn(start, 'Europe/Berlin')}, reference ${reference} (${id}). Saving`);
     expect(body.items[0]).toMatchObject({ status: 'confirmed', calendar: 'room', start });
     // What stands on nothing any more can lose nothing more.
     expect((await declare(next(start))).status).toBe(200);
