@@ -7,7 +7,7 @@ import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placements.ts';
-import { photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
+import { elsewhere, photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
 import { requireLibrary, searchPhotos, throwCatalogError } from './search.ts';
 
 /** Stock photos: search, and add to a site. */
@@ -26,7 +26,8 @@ export function photoRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, body }) => {
       const photos = await searchPhotos(em, deps, body.query);
-      return { items: photos.map((photo) => photoView(photo, deps.config)) };
+      const items = photos.map((photo) => photoView(photo, deps.config));
+      return { items, ...(items.length === 0 ? { next_action: elsewhere(deps.config) } : {}) };
     },
   );
 

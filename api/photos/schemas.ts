@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { assetSchema } from '#api/assets/schemas.ts';
 import type { Photo } from '#db/assets/photo.ts';
 import { call } from '#rules/calls/calls.ts';
+import type { Config } from '#runtime/config.ts';
 
 export const searchInput = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('What the photo should show, in a few words.'),
@@ -20,7 +21,17 @@ const photoSchema = z
   })
   .meta({ id: 'Photo' });
 
-export const photosSchema = z.object({ items: z.array(photoSchema) });
+export const photosSchema = z.object({
+  items: z.array(photoSchema),
+  next_action: z.string().optional().describe('What to do where no photo fits.'),
+});
+
+/** Where nothing was found. */
+export function elsewhere({ photos }: Pick<Config, 'photos'>): string {
+  const ask = `Search with other words, or ask the owner for a photo of their own (${call('upload.create')}).`;
+  if (photos !== 'offline') return ask;
+  return `No photo fits: this platform has only the few that Frontage contains. ${ask} Its operator can connect a larger library with the settings FRONTAGE_PHOTOS=pexels and FRONTAGE_PEXELS_KEY.`;
+}
 
 export const placeInput = z.strictObject({
   photo_id: z.string().describe(`An id returned by ${call('photo.search')}.`),

@@ -45,7 +45,8 @@ export function openOfflineLibrary(): PhotoLibrary {
         const known = wordsOf(words);
         return asked.filter((word) => known.includes(word)).length;
       };
-      const sorted = Object.entries(scenes).sort(([, one], [, other]) => hits(other) - hits(one));
+      const fitting = Object.entries(scenes).filter(([, scene]) => hits(scene) > 0);
+      const sorted = fitting.sort(([, one], [, other]) => hits(other) - hits(one));
       return sorted.map(([reference, { description }]) => view(reference, description));
     },
     file: async ({ reference }) => createReadStream(fileOf(reference)),

@@ -16,6 +16,14 @@ const commit = (path: string, bytes: Buffer) => ({
   changes: [{ path, base64: bytes.toString('base64') }],
 });
 
+test('a search that finds nothing says where other photos are', async () => {
+  const owner = await material.owner();
+  const find = async (query: string) => (await owner.call('POST', '/v1/photos/search', { body: { query } })).body;
+  expect(await find('bread')).not.toHaveProperty('next_action');
+  const next_action = expect.stringMatching(/^No photo fits.*FRONTAGE_PEXELS_KEY/);
+  expect(await find('a dentist')).toEqual({ items: [], next_action });
+});
+
 test('of 100 concurrent writes against a daily limit of 50 exactly 50 pass', async () => {
   const owner = await material.owner();
   const second = await material.secondSite(owner);

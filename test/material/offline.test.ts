@@ -9,3 +9,11 @@ test.each([
   const [first] = await openOfflineLibrary().search(query);
   expect(first?.description.toLowerCase()).toContain(described);
 });
+
+test.each([
+  ['a harbour', 1],
+  ['nature', 2],
+  ['a dentist', 0],
+])('the offline library returns only what fits: %s', async (query, count) => {
+  expect(await openOfflineLibrary().search(query)).toHaveLength(count);
+});
