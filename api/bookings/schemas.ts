@@ -177,7 +177,7 @@ export const bookingSchema = z
       .string()
       .nullable()
       .describe('The URL where the visitor can pay while the seats are held; otherwise null.'),
-    hold_expires_at: moment.nullable(),
+    hold_expires_at: moment.nullable().describe('Of a booking that is held, or was until it expired; otherwise null.'),
     mail: mailStatus
       .nullable()
       .describe(
@@ -226,7 +226,7 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
     price: booking.price ?? null,
     payment_id: paymentId ?? null,
     pay_url: isToPay && paymentId ? payUrl(config, paymentId) : null,
-    hold_expires_at: holdExpiresAt ?? null,
+    hold_expires_at: status === 'held' || status === 'expired' ? (holdExpiresAt ?? null) : null,
     mail: booking.mail ? shownMailStatus(booking.mail) : null,
     notice: booking.notice ? shownMailStatus(booking.notice) : null,
     created_at: booking.createdAt,

@@ -35,7 +35,8 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
   const back = await fixture.press(page);
   expect(back.text).toContain('Paid and booked');
   expect(back.text).toContain(booked.reference);
-  expect(await read()).toMatchObject({ status: 'confirmed', pay_url: null, payment_id: payment.id, mail: 'queued' });
+  const links = { pay_url: null, hold_expires_at: null, payment_id: payment.id };
+  expect(await read()).toMatchObject({ status: 'confirmed', ...links, mail: 'queued' });
   expect(await payment.statusOf()).toBe('paid');
   for (const kind of ['booking-confirmed', 'booking-taken']) {
     const [mail] = await mailsWaiting(fixture, kind, id);
