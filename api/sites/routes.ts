@@ -12,6 +12,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, refuseDeletion, restoreSite } from './deletion.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import {
+  retitle,
   siteChange,
   siteDeletion,
   siteDetailSchema,
@@ -124,7 +125,12 @@ export function siteRoutes(app: Api, deps: Deps): void {
         response: { 200: siteDetailSchema },
       },
     },
-    async ({ em, actor, params, body }) => detail({ em, actor }, await updateSite(em, deps, actor, params.id, body)),
+    async ({ em, actor, params, body }) => {
+      const site = await updateSite(em, deps, actor, params.id, body);
+      const shown = await detail({ em, actor }, site);
+      if (body.title === undefined) return shown;
+      return { ...shown, next_action: [retitle(site), ...(shown.next_action ? [shown.next_action] : [])].join(' ') };
+    },
   );
 
   app.post(

@@ -166,5 +166,9 @@ export function siteDetailView(
   };
 }
 
+/** After a change of the title. */
+export const retitle = ({ id }: Site): string =>
+  `The title names the site in e-mails and on the platform’s pages. The site’s own pages stay as they are: if they show the old title, change it in the source (${call('source.commit', { id })}) and publish.`;
+
 const republish = ({ id }: Site) =>
   `The live pages still name an earlier address of the site. Call ${call('site.publish', { id })} to build them with the present one.`;

@@ -163,7 +163,9 @@ test('title and name change, and the address with the name', async () => {
   const path = `/v1/sites/${one.id}`;
   const { body: before } = await owner.call('GET', path);
   expect(before).toMatchObject(one);
-  expect((await owner.call('PATCH', path, { body: { title: 'New' } })).body).toEqual({ ...before, title: 'New' });
+  const titled = (await owner.call('PATCH', path, { body: { title: 'New' } })).body;
+  const next_action = expect.stringContaining('The site’s own pages stay as they are');
+  expect(titled).toEqual({ ...before, title: 'New', next_action });
   const name = freeName();
   const { body } = await owner.call('PATCH', path, { body: { name } });
   expect([body.name, body.title, body.address]).toEqual([name, 'New', `http://${name}.sites.localhost:4480`]);
