@@ -1,7 +1,7 @@
 import { type Actor, deletingSitesOf, loadSite, sitesOf } from '#api/access.ts';
 import type { Api, Authenticated } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
-import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
+import { byId, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
@@ -12,6 +12,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, refuseDeletion, restoreSite } from './deletion.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import {
+  listDeleting,
   retitle,
   siteChange,
   siteDeletion,
@@ -20,6 +21,7 @@ import {
   siteInput,
   siteList,
   siteSchema,
+  sitesSchema,
   siteView,
 } from './schemas.ts';
 
@@ -78,7 +80,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         summary: 'List the sites',
         description: 'Includes the account’s own sites and the sites on which it is a collaborator.',
         querystring: siteList,
-        response: { 200: listOf(siteSchema) },
+        response: { 200: sitesSchema },
       },
     },
     async ({ em, actor, query: { status, ...query } }) => {
@@ -91,7 +93,9 @@ export function siteRoutes(app: Api, deps: Deps): void {
       );
       const open = await openCommentsOf(em, rows.map(byId));
       const items = rows.map((site) => siteView(site, { config, actor, openComments: open.get(site.id) ?? 0 }));
-      return { items, next_cursor };
+      const isEmpty = items.length === 0 && !status && !query.cursor;
+      const isHidden = isEmpty && (await em.count(Site, deletingSitesOf(actor))) > 0;
+      return { items, next_cursor, ...(isHidden ? { next_action: listDeleting } : {}) };
     },
   );
 

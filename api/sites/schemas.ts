@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Actor, roleOf } from '#api/access.ts';
-import { pageQuery } from '#api/pagination.ts';
+import { listOf, pageQuery } from '#api/pagination.ts';
 import { moment } from '#api/schemas.ts';
 import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
@@ -106,6 +106,11 @@ export const siteSchema = z
       ),
   })
   .meta({ id: 'Site' });
+
+export const sitesSchema = listOf(siteSchema).extend({ next_action: z.string().optional() });
+
+/** Where nothing else is listed. */
+export const listDeleting = `Sites that are being deleted are not in this list. ${call('site.list', { status: 'deleting' })} lists them; until they are deleted for good, each can be restored.`;
 
 export const siteDetailSchema = siteSchema
   .extend({

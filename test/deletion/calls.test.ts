@@ -138,12 +138,14 @@ test('only the owner reads a site under deletion, and lists it on demand', async
   await owner.call('DELETE', path(site, '?confirm=true'));
   expect((await owner.call('GET', path(site))).body).toMatchObject({ status: 'deleting', role: 'owner' });
   expect(errorOf(await member.call('GET', path(site))).code).toBe('not_found');
-  expect(await listed(owner)).not.toContain(site.id);
+  const { items, next_action } = (await owner.call('GET', '/v1/sites')).body;
+  expect([items, next_action]).toEqual([[], expect.stringContaining('GET /v1/sites?status=deleting')]);
   expect(await listed(owner, '?status=archived')).not.toContain(site.id);
   expect(await listed(owner, '?status=deleting')).toEqual([site.id]);
   expect(await listed(member, '?status=deleting')).toEqual([]);
   const kept = await createSite(owner);
   expect(await listed(owner, '?status=active')).toEqual([kept.id]);
+  expect((await owner.call('GET', '/v1/sites')).body).not.toHaveProperty('next_action');
   expect(errorOf(await owner.call('GET', '/v1/sites?status=gone')).code).toBe('invalid_status');
   for (const [method, rest, body] of [
     ['PATCH', '', { title: 'New' }],
