@@ -42,7 +42,7 @@ const words: Record<PageName, Words> = {
   },
   archived: {
     status: 410,
-    title: 'This site is archived',
+    title: 'This site is closed',
     text: 'The owner has taken this site down.',
   },
   blocked: {

@@ -87,7 +87,7 @@ describe('the Host field', () => {
 
   test.each([
     ['soon.sites.test', 404, 'Opening soon'],
-    ['closed.sites.test', 410, 'This site is archived'],
+    ['closed.sites.test', 410, 'This site is closed'],
     ['sites.test', 200, 'Websites live here'],
   ])('%s: the status is %i with the page "%s"', async (host, status, title) => {
     for (const path of ['/', '/about', '/a/b.html']) {

@@ -74,7 +74,7 @@ test('new sites, new names and archiving are seen too', async () => {
   await fixture.publish('fresh', { 'index.html': 'another' });
   await shows(port, 'fresh', 'another');
   await fixture.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [siteId]);
-  await shows(port, 'renamed', 'is archived');
+  await shows(port, 'renamed', 'is closed');
   await fixture.db.query(`update site set status = 'active', archived_at = null where id = $1`, [siteId]);
   await shows(port, 'renamed', 'fresh');
 });
