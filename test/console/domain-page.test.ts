@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDomainFixture, type DomainFixture, freeDomain } from '#test/domains/fixture.ts';
 import { violationsOf } from '#test/web/axe.ts';
 import { openChrome } from '#test/web/looks.ts';
-import { choose, notice, press, pressInPlace, typeInto, walk, ways } from './journeys.ts';
+import { notice, press, pressInPlace, typeInto, walk, ways } from './journeys.ts';
 import { addSession, signedIn } from './session.ts';
 
 let fixture: DomainFixture;
@@ -30,6 +30,12 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
     true,
     true,
   ]);
+  const offered = [...refused.text.matchAll(/<input type="radio" name="mode" value="(\w+)"( checked)?>/g)];
+  expect(offered.map(([, mode, checked]) => [mode, checked !== undefined])).toEqual([
+    ['cname', true],
+    ['nameservers', false],
+  ]);
+  expect(refused.text).toContain('E-mail at this domain stops unless its records are added here first.');
   let page = await browser.press(refused, 'Connect the domain', { domain, mode: 'cname' });
   expect(page.text).toContain('Now follow the steps.');
   const read = async () => (await owner.call('GET', '/v1/domains')).body.items[0];
@@ -38,6 +44,8 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   for (const step of ['Prove that the domain is yours', 'Point it here', 'Certificate'])
     expect(page.text).toContain(step);
   for (const notYet of ['✓ done', 'Show this site there</button>']) expect(page.text).not.toContain(notYet);
+  const asked = await browser.open(`${pages}/${shown.id}/remove`);
+  expect(asked.text).toContain('It will show no site. This does not change who owns the domain.');
   fixture.setUp(shown);
   fixture.skip(5_000);
   expect((await browser.open(page.url)).text).toContain('Not checked yet. Next check in a moment.');
@@ -77,7 +85,9 @@ test.each(ways)(
     await page.goto(`http://desk.localhost/account/sites/${site.id}/domains`);
     const name = freeDomain();
     await typeInto(page, 'Domain', name);
-    await choose(page, 'How to connect it', 'I keep my DNS where it is, and add records there');
+    expect(await page.getByLabel(/^I keep my DNS where it is/).isChecked()).toBe(true);
+    const fit = `[...document.querySelectorAll('.choice')].map((one) => one.scrollWidth <= one.clientWidth)`;
+    expect(await page.evaluate(fit)).toEqual([true, true]);
     await press(page, 'Connect the domain');
     expect(await notice(page)).toContain('Now follow the steps.');
     const shown = (await owner.call('GET', '/v1/domains')).body.items[0];

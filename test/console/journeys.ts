@@ -38,15 +38,6 @@ export async function pressInPlace(page: Page, there: Locator): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Chooses from a list, by the first word with the keyboard. */
-export async function choose(page: Page, label: string, words: string): Promise<void> {
-  const field = page.getByLabel(label);
-  if (keyboardOnly.has(page)) {
-    await tabTo(page, field);
-    await page.keyboard.type(words.split(' ', 1)[0] ?? '');
-  } else await field.selectOption({ label: words });
-}
-
 /** Types into a field, over what is there. */
 export async function typeInto(page: Page, label: string | RegExp, text: string): Promise<void> {
   const field = page.getByLabel(label).first();

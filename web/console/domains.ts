@@ -2,9 +2,10 @@
 import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { choiceField } from '#web/pages/form.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
-import { ago, button } from './parts.ts';
+import { ago, button, hiddenFields } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A domain, as the API answers it. `host`: the record's name as registrars' forms ask for it. */
@@ -39,10 +40,15 @@ export type DomainsView = {
   modes: readonly DomainShown['mode'][];
 };
 
+/** The safe way first. */
 const modeWords = {
-  cname: 'I keep my DNS where it is, and add records there',
-  nameservers: 'Let this service manage the DNS of the whole domain',
+  cname: ['I keep my DNS where it is, and add records there', 'E-mail at this domain stays as it is.'],
+  nameservers: [
+    'Let this service manage the DNS of the whole domain',
+    'E-mail at this domain stops unless its records are added here first. Your agent can do that before you change the name servers.',
+  ],
 } as const;
+const modeNames = Object.keys(modeWords) as DomainShown['mode'][];
 
 export function domainsPage(frame: SiteFrame, { attached, others, modes }: DomainsView): WrittenPage {
   const { site } = frame;
@@ -71,9 +77,22 @@ function addForm(frame: SiteFrame, modes: readonly DomainShown['mode'][]): Html 
   const action = `${sitePath(frame.site.id, 'domains')}/add`;
   const field = fieldsOf(frame, action);
   const inside = html`${field({ name: 'domain', label: 'Domain', required: true, max: 253, autocomplete: 'off', hint: 'A domain that you have bought, such as yourname.com or www.yourname.com.' })}
-${modes.length > 1 ? field({ name: 'mode', label: 'How to connect it', options: modes.map((mode) => [mode, modeWords[mode]] as const) }) : html`<input type="hidden" name="mode" value="${modes[0] ?? ''}">`}
+${modeChoice(frame, action, modes)}
 <button>Connect the domain</button>`;
   return html`<section><h2>Connect a domain</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
+}
+
+/** What the only way means for e-mail is said too. */
+function modeChoice({ refused }: SiteFrame, action: string, modes: readonly DomainShown['mode'][]): Html {
+  const [first, ...rest] = modeNames.filter((mode) => modes.includes(mode));
+  if (first === undefined) return html``;
+  if (rest.length === 0) return html`${hiddenFields({ mode: first })}<p class="hint">${modeWords[first][1]}</p>`;
+  const chosen = (refused?.action === action ? refused.values.mode?.[0] : undefined) ?? first;
+  const boxes = [first, ...rest].map((mode) => {
+    const [words, mails] = modeWords[mode];
+    return choiceField('radio', 'mode', mode, html`${words}<br><small>${mails}</small>`, mode === chosen);
+  });
+  return html`<fieldset><legend>How to connect it</legend>${boxes}</fieldset>`;
 }
 
 export function domainPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
@@ -212,7 +231,7 @@ export function removalPage(frame: SiteFrame, domain: DomainShown): WrittenPage 
   const path = `${sitePath(frame.site.id, 'domains')}/${domain.id}`;
   const asked = {
     title: `Remove ${domain.unicode}?`,
-    text: html`It will show no site any more${domain.mode === 'nameservers' ? ', and its DNS records here are deleted, including those for e-mail' : null}. The domain itself stays yours. To use it here again, you have to prove again that it is yours.`,
+    text: html`It will show no site${domain.site_id === null ? null : ' any more'}${domain.mode === 'nameservers' ? ', and its DNS records here are deleted, including those for e-mail' : null}. This does not change who owns the domain. To use it here later, you follow the steps again.`,
     action: `${path}/remove`,
     button: 'Remove the domain',
     back: path,
