@@ -15,7 +15,7 @@ import { type BookingShown, isLive, type TimetableShown, toTell, type Visited } 
 import { bookingListPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { feedEndPage, newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
-import type { PaymentShown } from '#web/console/payments.ts';
+import type { PaymentRead } from '#web/console/payments.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { action, askedAction } from './actions.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
@@ -149,7 +149,7 @@ export async function bookingOf(console: Console, request: FastifyRequest<Named>
   const booking = await read<BookingShown>(console, request, 'booking.read', { id });
   const timetable = (await timetableOf(console, request)) ?? noServices;
   const { payment_id: paid } = booking;
-  const payment = paid === null ? null : await read<PaymentShown>(console, request, 'payment.read', { id: paid });
+  const payment = paid === null ? null : await read<PaymentRead>(console, request, 'payment.read', { id: paid });
   return { timetable, booking, payment };
 }
 

@@ -3,18 +3,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { payoutDestination } from '#api/payments/payout-destination.ts';
 import { sendPage } from '#api/plugins/browser.ts';
+import { refundableAmount } from '#db/payments/partial-refunds.ts';
+import { Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import type { Site } from '#db/sites/site.ts';
 import { amountFrom, written } from '#rules/currencies.ts';
-import { paymentStatuses } from '#rules/states.ts';
+import { paymentStatusAt, paymentStatuses } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import {
   closingPage,
+  isUnderWay,
   newPaymentPage,
+  type PaymentRead,
   type PaymentShown,
   paymentPage,
   paymentsPage,
   refundPage,
+  stateOf,
 } from '#web/console/payments.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -44,6 +49,12 @@ export function paymentPages(console: Console): void {
     app.get<OneOf>(`${base}/:payment${path}`, options, (request, reply) => show(page)(request, reply, null));
   }
 
+  app.get<OneOf>(`${base}/:payment/progress`, consolePage('payment_progress'), async (request, reply) => {
+    const payment = await paymentOf(console, request);
+    reply.header('cache-control', 'no-store');
+    return { status: stateOf(payment), isOver: !isUnderWay(payment), log: '' };
+  });
+
   action(console, {
     path: `${base}/new`,
     operation: 'payment.create',
@@ -63,9 +74,9 @@ export function paymentPages(console: Console): void {
     path: `${base}/:payment/refund`,
     operation: 'payment.refund',
     input: async (request, { field }) => {
-      const { id, amount: whole, refunded_amount: refunded, currency } = await paymentOf(console, request);
+      const { id, refundable_amount: left, currency } = await paymentOf(console, request);
       const amount = amountOf(field('amount'), currency);
-      return amount === whole - refunded ? { id } : { id, amount };
+      return amount === left ? { id } : { id, amount };
     },
     done: (answer, request, { field }) => ({ to: pathOf(request), notice: refundWords(answer, field('amount')) }),
     show: show(refundPage),
@@ -105,11 +116,35 @@ type OnePage = (frame: SiteFrame, payment: PaymentShown) => WrittenPage;
 
 /** Throws `not_found` for a payment of another site. */
 async function paymentOf(console: Console, request: FastifyRequest<Named>): Promise<PaymentShown> {
-  const payment = await read<PaymentShown & { site_id: string }>(console, request, 'payment.read', {
-    id: paymentId(request),
-  });
+  const id = paymentId(request);
+  const payment = await read<PaymentRead & { site_id: string }>(console, request, 'payment.read', { id });
   requireOfSite(request, payment);
-  return payment;
+  const [shown] = await withProgress(console, request, [payment]);
+  if (!shown) throw new Error('the payment has no row');
+  return shown;
+}
+
+/** Adds what is under way at the provider. All that changes meanwhile is of one moment. */
+async function withProgress(
+  { deps: { clock } }: Console,
+  { em }: FastifyRequest,
+  payments: readonly PaymentRead[],
+): Promise<PaymentShown[]> {
+  const rows = await em.find(Payment, { id: { $in: payments.map(({ id }) => id) } }, { refresh: true });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return payments.flatMap((payment) => {
+    const row = byId.get(payment.id);
+    if (!row) return [];
+    const now = {
+      status: paymentStatusAt(row, clock.now()),
+      refunded_amount: refundedAmountOf(row),
+      refunding_amount: row.refundingAmount,
+      closing: row.closeRequestedAt != null,
+      refundable_amount: refundableAmount(row),
+      refund_failed: row.refundFailedAt != null,
+    };
+    return [{ ...payment, ...now }];
+  });
 }
 
 type Asking = { request: FastifyRequest<Named>; reply: FastifyReply; refused: Refused | null };
@@ -136,13 +171,14 @@ async function showList(
   const isOff = !capabilitiesOf(console.deps.config).payouts;
   const { status: asked, ...query } = request.query as Asked['Querystring'];
   const status = paymentStatuses.find((one) => one === asked) ?? null;
-  const { items: payments, next_cursor: cursor } = isOff
+  const { items, next_cursor: cursor } = isOff
     ? { items: [], next_cursor: null }
-    : await read<Listed<PaymentShown>>(console, request, 'payment.list', {
+    : await read<Listed<PaymentRead>>(console, request, 'payment.list', {
         id: site.id,
         ...(status ? { status } : {}),
         ...cursorOf(query),
       });
+  const payments = await withProgress(console, request, items);
   const view = { payments, status, cursor, ...(await readiness(console, request, { frame, site, isOff })) };
   return sendPage(reply, paymentsPage(frame, view), refused?.status);
 }
@@ -172,7 +208,7 @@ function amountOf(typed: string | undefined, currency: string): number {
 }
 
 function refundWords(answer: unknown, typed: string | undefined): string {
-  const { status, currency } = answer as PaymentShown;
+  const { status, currency } = answer as PaymentRead;
   const sum = written({ amount: amountFrom(typed ?? '', currency) ?? 0, currency });
   return status === 'refunded' ? `${sum} is refunded.` : `${sum} is being refunded. This takes a few seconds.`;
 }

@@ -111,6 +111,30 @@ test('agents, payout accounts and sessions of an account change by their forms',
   expect((await owner.call('GET', `/v1/sites/${site.id}/payout-account`)).body.payout_account.name).toBe('Third till');
 });
 
+test('a payment shows its refund in progress, and what came of it', async () => {
+  const { owner, site, payment } = await pottery.newBusiness();
+  const browser = await signedIn(pottery, owner.accountId);
+  const path = `/account/sites/${site.id}/payments/${payment.id}`;
+  const become = async (refunding: number, refunded: number, failedAt: Date | null = null) => {
+    const sql = 'update payment set refunding_amount = ?, refunded_amount = ?, refund_failed_at = ? where id = ?';
+    await pottery.deps.em().execute(sql, [refunding, refunded, failedAt, payment.id]);
+    return await browser.open(path);
+  };
+  const progress = async () => JSON.parse((await browser.open(`${path}/progress`)).text);
+  const status = 'Paid, refund of €5.00 in progress';
+  const begun = await become(500, 0);
+  for (const words of [status, `data-progress="${path}/progress"`, '/account/scripts/progress.js', '>Refund</a>'])
+    expect(begun.text).toContain(words);
+  expect(await progress()).toEqual({ status, isOver: false, log: '' });
+  expect((await browser.open(`${path}/refund`)).text).toContain('At most €7.50.');
+  expect((await become(1250, 0)).text).not.toContain('>Refund</a>');
+  expect((await browser.open(`${path}/refund`)).text).not.toContain('>Refund</button>');
+  const failed = await become(0, 0, pottery.clock.now());
+  for (const words of ['The last refund failed.', '>Refund</a>']) expect(failed.text).toContain(words);
+  expect((await become(0, 500)).text).not.toContain('data-progress');
+  expect(await progress()).toEqual({ status: 'Paid, €5.00 refunded', isOver: true, log: '' });
+});
+
 /** The files whose forms call operations, as one text. */
 async function formSources(): Promise<string> {
   const names = (await readdir('api', { recursive: true })).filter((name) => name.endsWith('.ts'));

@@ -95,7 +95,7 @@ async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void
 }
 
 /** Refunds a part, and asks for too much. */
-async function refundPart(page: Page, { site, payment, owner }: Business): Promise<void> {
+async function refundPart(page: Page, { site, payment, owner }: Business, { scripts }: Way): Promise<void> {
   await page.goto(pottery.path(site.id, '/payments'));
   await follow(page, 'Two bowls, glazed');
   await follow(page, 'Refund');
@@ -115,6 +115,7 @@ async function refundPart(page: Page, { site, payment, owner }: Business): Promi
   expect(await notice(page)).toMatch(/^€5\.00 is being refunded/);
   const read = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount;
   await until(read, (refunded) => refunded === 500);
+  if (scripts) await page.getByText('Paid, €5.00 refunded').waitFor();
 }
 
 /** Requests a payment, and closes its link. */
@@ -160,7 +161,7 @@ test.each(ways)(
     await tidyMessages(page, business);
     await moveAndCancel(page, business);
     await bookAndBlock(page, business);
-    await refundPart(page, business);
+    await refundPart(page, business, way);
     await requestAndClose(page, business);
     await changeAgents(page);
     await page.context().close();

@@ -6,6 +6,7 @@ import { timetable } from '#test/bookings/timetable.ts';
 import { challengeEnv, forms } from '#test/forms/fixture.ts';
 import { attachAccount } from '#test/payments/fixture.ts';
 import { createMailedFixture } from '#test/payments/mailed-fixture.ts';
+import { until } from '#test/stack/until.ts';
 import { type Look, openChrome } from '#test/web/looks.ts';
 import { addSession } from './session.ts';
 
@@ -104,6 +105,7 @@ export async function openPottery({ browser = true } = {}) {
     });
     const { page } = await fixture.openLink(body.pay_url);
     await fixture.press(page, 'pay', { email: 'payer@example.org' });
+    await until(fixture.reading(owner, body.id).statusOf, (status) => status === 'paid');
     return body as { id: string };
   }
 

@@ -21,11 +21,11 @@ import {
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
 import { ago } from './parts.ts';
-import type { PaymentShown } from './payments.ts';
+import type { PaymentRead } from './payments.ts';
 import { sitePath } from './tabs.ts';
 
 /** `payment`: of the booking, if the reader may see it. */
-export type BookingView = { timetable: TimetableShown; booking: BookingShown; payment: PaymentShown | null };
+export type BookingView = { timetable: TimetableShown; booking: BookingShown; payment: PaymentRead | null };
 
 const pathOf = ({ site }: SiteFrame, { id }: BookingShown) => `${sitePath(site.id, 'bookings')}/${id}`;
 
@@ -63,7 +63,7 @@ export function cancellationPage(frame: SiteFrame, { timetable, booking, payment
   return siteQuestion(frame, 'bookings', asked);
 }
 
-function consequences({ status, visitor }: BookingShown, payment: PaymentShown | null): Html {
+function consequences({ status, visitor }: BookingShown, payment: PaymentRead | null): Html {
   const left = payment?.status === 'paid' ? payment.amount - payment.refunded_amount : 0;
   const money =
     payment && left > 0

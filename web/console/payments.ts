@@ -10,7 +10,7 @@ import { ago, button, choices, olderLink } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A payment, as the API answers it. Amounts are in the minor unit. */
-export type PaymentShown = {
+export type PaymentRead = {
   id: string;
   amount: number;
   currency: string;
@@ -25,6 +25,15 @@ export type PaymentShown = {
   refunded_at: string | null;
   created_at: string;
 };
+export type PaymentShown = PaymentRead & {
+  /** What is under way at the payment provider. */
+  refunding_amount: number;
+  closing: boolean;
+  /** What can still be refunded. */
+  refundable_amount: number;
+  /** Whether the last refund was given up. */
+  refund_failed: boolean;
+};
 
 const statusWords = {
   open: 'Not paid yet',
@@ -32,12 +41,24 @@ const statusWords = {
   refunding: 'Refund in progress',
   refunded: 'Refunded',
   expired: 'Link closed',
-} as const satisfies Record<PaymentShown['status'], string>;
+} as const satisfies Record<PaymentRead['status'], string>;
 
-function stateOf({ status, refunded_amount: refunded, currency }: PaymentShown): string {
-  const isPart = status === 'paid' && refunded > 0;
-  return isPart ? `Paid, ${written({ amount: refunded, currency })} refunded` : statusWords[status];
+/** Its status, and the parts of a paid one that are refunded or being refunded. */
+export function stateOf(payment: PaymentShown): string {
+  const { status, refunded_amount: refunded, refunding_amount: refunding, currency } = payment;
+  if (status === 'open' && payment.closing) return 'Link being closed';
+  if (status !== 'paid') return statusWords[status];
+  const sum = (amount: number) => written({ amount, currency });
+  return [
+    statusWords.paid,
+    ...(refunded > 0 ? [`${sum(refunded)} refunded`] : []),
+    ...(refunding > 0 ? [`refund of ${sum(refunding)} in progress`] : []),
+  ].join(', ');
 }
+
+/** Whether its status changes soon, without anybody's doing. */
+export const isUnderWay = ({ status, closing, refunding_amount: refunding }: PaymentShown): boolean =>
+  status === 'refunding' || (status === 'open' && closing) || (status === 'paid' && refunding > 0);
 
 const sumOf = (payment: PaymentShown): string => written(payment);
 const whatFor = ({ description, reference }: PaymentShown): string => description ?? reference ?? 'Payment';
@@ -89,10 +110,12 @@ export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
   const base = sitePath(frame.site.id, 'payments');
   const { id, status, booking_id: bookingId, reference, pay_url: url, expires_at, paid_at, refunded_at } = payment;
   const isOwner = frame.site.role === 'owner';
+  const isMoving = isUnderWay(payment);
+  const progress = html` data-progress="${base}/${id}/progress"`;
   const main = html`<h1>${whatFor(payment)}</h1>
 <div class="panel"><dl class="facts">
 <dt>Amount</dt><dd><strong>${sumOf(payment)}</strong></dd>
-<dt>Status</dt><dd>${stateOf(payment)}</dd>
+<dt>Status</dt><dd${isMoving ? progress : null}><span data-status>${stateOf(payment)}</span></dd>
 ${status === 'open' ? html`<dt>Payment link</dt><dd>${copyable(url, 'the payment link')}</dd><dt>Expires</dt><dd>${exact(new Date(expires_at))}</dd>` : null}
 ${paid_at ? html`<dt>Paid</dt><dd>${exact(new Date(paid_at))}</dd>` : null}
 ${refunded_at ? html`<dt>Refunded</dt><dd>${exact(new Date(refunded_at))}</dd>` : null}
@@ -100,16 +123,19 @@ ${reference ? html`<dt>Your reference</dt><dd>${reference}</dd>` : null}
 ${bookingId ? html`<dt>Booking</dt><dd><a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}">See the booking</a></dd>` : null}
 <dt>Created</dt><dd>${ago(payment.created_at, frame.now)}</dd>
 </dl></div>
-${status === 'open' ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Close the link</a></div>` : null}
-${status === 'paid' && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
+${payment.refund_failed ? html`<p class="fault">The last refund failed. You can start it again.</p>` : null}
+${status === 'open' && !payment.closing ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Close the link</a></div>` : null}
+${payment.refundable_amount > 0 && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
 ${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the site can refund a payment.</p>` : null}`;
-  return sitePage(frame, 'payments', { title: whatFor(payment), main, copies: true });
+  const refresh = isMoving ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
+  return sitePage(frame, 'payments', { title: whatFor(payment), main, copies: true, ...refresh });
 }
 
+/** The payment itself where nothing is left to refund. */
 export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
-  const { currency, amount, refunded_amount: refunded, booking_id: bookingId } = payment;
-  const left = amount - refunded;
+  const { currency, refunded_amount: refunded, refundable_amount: left, booking_id: bookingId } = payment;
+  if (left === 0) return paymentPage(frame, payment);
   const field = fieldsOf(frame, `${path}/refund`);
   const asked = {
     title: 'Refund this payment?',
