@@ -175,7 +175,8 @@ async function showList(
     ? { items: [], next_cursor: null }
     : await read<Listed<PaymentRead>>(console, request, 'payment.list', {
         id: site.id,
-        ...(status ? { status } : {}),
+        // Also those of which a part was refunded, whose status stays `paid`.
+        ...(status === 'refunded' ? { refunded: 'true' } : status ? { status } : {}),
         ...cursorOf(query),
       });
   const payments = await withProgress(console, request, items);

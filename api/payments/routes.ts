@@ -11,7 +11,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { closePayment, waitForClosing } from './closing.ts';
 import { refundPayment, waitForRefund } from './refunds.ts';
-import { createPayment, loadPayment, paymentsWithStatus } from './rules.ts';
+import { createPayment, loadPayment, paymentsWithStatus, somethingRefunded } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView, refundInput } from './schemas.ts';
 
 /** Payments, for the site's people. */
@@ -79,15 +79,16 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, actor, params, query } = request;
       const site = await loadSite(em, actor, params.id);
-      const { status, since, reference } = query;
+      const { status, refunded, since, reference } = query;
       const { rows, next_cursor } = await page(
         config.secret,
-        ['payments', site.id, status ?? '', since?.toISOString() ?? '', reference ?? ''],
+        ['payments', site.id, status ?? '', refunded, since?.toISOString() ?? '', reference ?? ''],
         query,
         newestFirst(em, Payment, {
           $and: [
             { site: site.id },
             ...(status === undefined ? [] : [paymentsWithStatus(status, clock.now())]),
+            ...(refunded === 'true' ? [somethingRefunded] : []),
             ...(since === undefined ? [] : [{ createdAt: { $gte: since } }]),
             ...(reference === undefined ? [] : [{ reference }]),
           ],

@@ -74,3 +74,6 @@ export function paymentsWithStatus(status: PaymentStatus, now: Date) {
   if (status === 'expired') return { $or: [{ status }, { status: 'open' as const, expiresAt: { $lte: now } }] };
   return { status };
 }
+
+/** The condition of a query for payments of which all or a part was refunded. */
+export const somethingRefunded = { $or: [{ status: 'refunded' as const }, { refundedAmount: { $gt: 0 } }] };

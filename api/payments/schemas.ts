@@ -63,6 +63,10 @@ export const paymentSchema = z
 
 export const paymentsQuery = pageQuery.extend({
   status: z.enum(paymentStatuses).optional(),
+  refunded: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: only payments of which all or a part was refunded.'),
   since: instant.optional().describe('Returns only payments created at or after this time (RFC 3339).'),
   reference: z.string().max(500).optional().describe('Returns only payments with exactly this reference.'),
 });

@@ -133,6 +133,11 @@ test('a payment shows its refund in progress, and what came of it', async () => 
   for (const words of ['The last refund failed.', '>Refund</a>']) expect(failed.text).toContain(words);
   expect((await become(0, 500)).text).not.toContain('data-progress');
   expect(await progress()).toEqual({ status: 'Paid, €5.00 refunded', isOver: true, log: '' });
+  const refunded = await browser.open(`/account/sites/${site.id}/payments?status=refunded`);
+  expect([refunded.text.includes('Two bowls, glazed'), refunded.text.includes('A dinner service')]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 /** The files whose forms call operations, as one text. */

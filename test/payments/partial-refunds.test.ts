@@ -34,8 +34,13 @@ describe('a part of a payment', () => {
     expect((await fixture.openLink(payUrl)).text).toContain('€5.00');
     const { items } = (await owner.call('GET', `/v1/sites/${site.id}/payments`)).body;
     expect(items).toEqual([expect.objectContaining({ id, status: 'paid', refunded_amount: 500 })]);
+    const list = `/v1/sites/${site.id}/payments`;
+    await owner.call('POST', list, { body: { amount: 1250, currency: 'EUR' } });
+    const refunded = async () => (await owner.call('GET', `${list}?refunded=true`)).body.items;
+    expect(await refunded()).toEqual(items);
     const last = (await refund(750)).body;
     expect(last).toMatchObject({ status: 'refunded', refunded_amount: 1250, refunded_at: expect.any(String) });
+    expect(await refunded()).toEqual([expect.objectContaining({ id, status: 'refunded' })]);
     expect([fixture.heldFor(id), atProvider()]).toEqual([0, [500, 750]]);
     expect(errorOf(await refund(1))).toMatchObject({ code: 'invalid_payment' });
     expect((await refund()).body).toMatchObject({ status: 'refunded', refunded_amount: 1250 });
