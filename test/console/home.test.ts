@@ -1,6 +1,8 @@
 /** Home: what waits as in the inbox of the API, a card for each site, and how much reading it takes. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { newId } from '#runtime/ids.ts';
+import { createSite } from '#test/api/fixture.ts';
+import { pngOf } from '#test/git/samples.ts';
 import { createInboxFixture } from '#test/inbox/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { signedIn } from './session.ts';
@@ -190,6 +192,22 @@ test('Home names who published what is live, and each day’s visits in words', 
   expect(text).toMatch(/Live since <time [^>]*>just now<\/time>, published by /);
   expect(text).toMatch(/aria-label="Page views by day: \w+ 60, \w+ 50, \w+ 40, \w+ 30, \w+ 20, \w+ 10, \w+ 0"/);
   expect(text).toContain('210 page views');
+});
+
+test('a visitor’s photo is theirs in the history', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const { body: link } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: {} });
+  const sent = await fetch(`${fixture.url}${new URL(link.url).pathname}`, {
+    method: 'POST',
+    headers: { 'x-file-name': 'oven.png', accept: 'application/json' },
+    body: new Uint8Array(pngOf(1, 1)),
+  });
+  expect(sent.status).toBe(200);
+  const browser = await signedIn(fixture, owner.accountId);
+  const { text } = await browser.open(`/account/sites/${site.id}/history`);
+  const [newest] = /<strong>Changed files of a site\.<\/strong>.*/.exec(text) ?? [];
+  expect(newest).toContain('somebody with an upload link · <time');
 });
 
 test('Home of a new owner leads to connecting an agent', async () => {

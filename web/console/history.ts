@@ -11,6 +11,7 @@ export type EntryShown = {
   account: { id: string; name: string | null };
   via: { kind: string; name: string | null };
   subject: { name: string | null };
+  detail: Record<string, unknown>;
   /** The sentence of its action. */
   says: string;
 };
@@ -35,11 +36,14 @@ ${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${enc
   return sitePage(frame, 'history', { title: 'History', main });
 }
 
-function item({ at, account, via, subject, says }: EntryShown, { now }: SiteFrame): Html {
-  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(account.name, via)} · ${when(at, now)}</small></div></li>`;
+function item(entry: EntryShown, { now }: SiteFrame): Html {
+  const { at, subject, says } = entry;
+  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry)} · ${when(at, now)}</small></div></li>`;
 }
 
-function actor(name: string | null, { kind, name: token }: EntryShown['via']): string {
+/** An upload link is its owner's, but others use it. */
+function actor({ account: { name }, via: { kind, name: token }, detail }: EntryShown): string {
+  if (detail.source === 'upload_link') return 'somebody with an upload link';
   if (kind === 'platform') return 'the service';
   const who = name ?? 'another account';
   if (kind === 'git') return `${who}, with git`;
