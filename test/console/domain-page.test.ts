@@ -65,6 +65,12 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   expect([(await read()).site_id, page.text.includes('no longer shows a site')]).toEqual([null, true]);
   page = await browser.press(await browser.open(`${pages}/${shown.id}/remove`), 'Remove the domain');
   expect([await read(), page.text.includes(`${domain} is removed.`)]).toEqual([undefined, true]);
+  const history = await browser.open(`/account/sites/${site.id}/history`);
+  expect(history.text).toContain(`${domain} · `);
+  const [link = ''] = /\/account\/history(?=">your account’s history<)/.exec(history.text) ?? [];
+  const { text } = await browser.open(link);
+  for (const did of ['Added a domain to', 'Attached a domain to', 'Detached a domain from', 'Removed a domain from'])
+    expect(text).toMatch(new RegExp(`<strong>${did} [^<]*</strong><small>${domain} · `));
 });
 
 test.each(ways)(

@@ -1,9 +1,9 @@
-/** What was done to a site, by whom, newest first. */
+/** What was done to a site and to the account, by whom, newest first. */
 
 import { when } from '#web/console/versions/versions.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { type SiteFrame, sitePage } from './frame.ts';
+import { accountPage, type Frame, type SiteFrame, sitePage } from './frame.ts';
 import { sitePath } from './tabs.ts';
 
 export type EntryShown = {
@@ -26,17 +26,31 @@ export const spans = [
 
 export type HistoryPage = { entries: EntryShown[]; span: string; next: string | null };
 
-export function historyPage(frame: SiteFrame, { entries, span, next }: HistoryPage): WrittenPage {
-  const path = sitePath(frame.site.id, 'history');
+export const accountHistoryPath = '/account/history';
+
+/** The owner's leads to what belongs to no site. */
+export function historyPage(frame: SiteFrame, page: HistoryPage): WrittenPage {
+  const elsewhere = html` Domains that show no site, agents and payout accounts are in <a href="${accountHistoryPath}">your account’s history</a>.`;
   const main = html`<div class="head"><h1>History</h1>
-<p class="lead">What was done to this site in the last year, and by whom. What visitors do is not listed.</p></div>
-<p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
-${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
-${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Older</a></p>`}`;
+<p class="lead">What was done to this site in the last year, and by whom. What visitors do is not listed.${frame.site.role === 'owner' ? elsewhere : null}</p></div>
+${list(frame, sitePath(frame.site.id, 'history'), page)}`;
   return sitePage(frame, 'history', { title: 'History', main });
 }
 
-function item(entry: EntryShown, { now }: SiteFrame): Html {
+export function accountHistoryPage(frame: Frame, page: HistoryPage): WrittenPage {
+  const main = html`<div class="head"><h1>Your account’s history</h1>
+<p class="lead">What was done in the last year to your account, your domains and your sites, and what you did on sites of others.</p></div>
+${list(frame, accountHistoryPath, page)}`;
+  return accountPage(frame, null, { title: 'Your account’s history', main });
+}
+
+function list(frame: Frame, path: string, { entries, span, next }: HistoryPage): Html {
+  return html`<p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
+${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
+${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Older</a></p>`}`;
+}
+
+function item(entry: EntryShown, { now }: Frame): Html {
   const { at, subject, says } = entry;
   return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry)} · ${when(at, now)}</small></div></li>`;
 }
