@@ -1,13 +1,12 @@
 /** Amounts in the minor unit of ISO 4217, and as the provider expects them. Pure. */
 
+/** The currencies in which payments can be made, in the order of the alphabet. */
 const taken =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD ' +
   'EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD ' +
   'MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE ' +
   'SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XOF XPF YER ZAR ZMW';
-/** The currencies in which payments can be made, in the order of the alphabet. */
-export const currencyNames: readonly string[] = taken.split(' ');
-const currencies = new Set(currencyNames);
+const currencies = new Set(taken.split(' '));
 
 /** Digits after the point, where they are not two (ISO 4217, table A.1). */
 const digits: Record<string, number> = {

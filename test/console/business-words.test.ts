@@ -1,6 +1,7 @@
 /** Pages of a business: texts of others are escaped, and no other account finds the pages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daily, timetable } from '#test/bookings/timetable.ts';
+import { attachAccount } from '#test/payments/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { openPottery, type Pottery, usualWords, type Words } from './pottery.ts';
 import { signedIn } from './session.ts';
@@ -139,6 +140,18 @@ test('a refused move shows the other times of its day', async () => {
   expect(refused.text.match(/(Time|Start) \(Europe\/Berlin\)/g)).toEqual(zoned);
   const blocking = await browser.open(`/account/sites/${site.id}/bookings/block`);
   expect(blocking.text).toContain('<option value="room">The studio (Europe/Berlin)</option>');
+});
+
+test('a payment is requested in the currency of the payout account', async () => {
+  const owner = await pottery.newCaller();
+  const site = await pottery.newSite(owner);
+  await attachAccount(pottery, owner, site.id, { currency: 'CHF' });
+  const browser = await signedIn(pottery, owner.accountId);
+  const page = await browser.open(`/account/sites/${site.id}/payments/new`);
+  expect([page.text.includes('Amount, in CHF'), page.text.includes('<select')]).toEqual([true, false]);
+  await browser.press(page, 'Create the link', { amount: '25' });
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/payments`)).body;
+  expect(items).toMatchObject([{ amount: 2500, currency: 'CHF' }]);
 });
 
 test('a booking can be moved to a time that overlaps its own', async () => {

@@ -1,12 +1,12 @@
 /** Payments of a site: the list, one payment, its refund, and a new link. */
-import { currencyNames, typedAmount, written } from '#rules/currencies.ts';
+import { typedAmount, written } from '#rules/currencies.ts';
 import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { exact } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
-import { ago, button, choices, olderLink } from './parts.ts';
+import { ago, button, choices, hiddenFields, olderLink } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A payment, as the API answers it. Amounts are in the minor unit. */
@@ -171,8 +171,8 @@ export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
 export function newPaymentPage(frame: SiteFrame, currency: string): WrittenPage {
   const action = `${sitePath(frame.site.id, 'payments')}/new`;
   const field = fieldsOf(frame, action);
-  const inside = html`<div class="pair">${field({ name: 'amount', label: 'Amount', required: true, max: 20, hint: 'For example 25 or 1,250.00.' })}
-${field({ name: 'currency', label: 'Currency', options: currencyNames.map((name) => [name, name] as const), value: currency })}</div>
+  const inside = html`${hiddenFields({ currency })}
+${field({ name: 'amount', label: `Amount, in ${currency}`, required: true, max: 20, hint: 'For example 25 or 1,250.00. Your agent can request other currencies.' })}
 ${field({ name: 'description', label: 'What the payment is for', max: 200, hint: 'The payer sees this.' })}
 ${field({ name: 'reference', label: 'Your reference', max: 500, hint: 'For example an invoice number. The payer does not see it.' })}
 <button>Create the link</button>`;
