@@ -31,7 +31,7 @@ export function collaboratorPages(app: Api, deps: Deps): void {
         title: `Leave ${hostname}?`,
         lead: html`You and your agents will no longer be able to edit <strong>${hostname}</strong> or see its drafts. Your work stays with its owner, ${name} (${email}).`,
         button: 'Leave',
-        hint: 'Your git passwords, upload links and review links for this website end at once. To keep your access, close this page; nothing will change.',
+        hint: 'Your git passwords, upload links and review links for this website end at once. To keep your access, go back; nothing will change.',
       });
       return sendPage(reply, page);
     },

@@ -13,6 +13,7 @@ import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import type { Frame, Refused, SiteFrame } from '#web/console/frame.ts';
 import { html } from '#web/html.ts';
 import type { Form } from '#web/pages/form.ts';
+import { day } from '#web/times.ts';
 import { takeNotice } from './notices.ts';
 
 /** What the console's routes are made of. `operations` are the API's. */
@@ -61,10 +62,18 @@ export async function siteFrameOf(
   return { site, frame: { ...frameOf(request, reply, deps, refused), site: head } };
 }
 
-/** Throws the same `not_found` for a site that does not exist, of a stranger, or under deletion. */
+/**
+ * Throws the same `not_found` for a site that does not exist, of a stranger, or under deletion. To the owner, the last
+ * says until when it can be restored.
+ */
 export async function siteOfPage({ em, actor, params }: FastifyRequest<Named>): Promise<Site> {
   const site = await findSite(em, actor, params.id);
   if (site && !site.deleteAt) return site;
+  if (site?.deleteAt && !site.purgedAt && roleOf(site, actor) === 'owner') {
+    throw errors.not_found(
+      `${site.title} will be deleted for good on ${day(site.deleteAt)}. Until then, you can restore it: open your account, and choose Restore beside it.`,
+    );
+  }
   throw errors.not_found('There is no website here that your account can open. It may have been deleted.');
 }
 

@@ -82,7 +82,7 @@ const declinePage = ({ form, id, hostname, inviter }: InvitationPage) =>
     title: 'Decline this invitation?',
     lead: html`<strong>${inviter}</strong>, the owner of ${hostname}, invited you to edit this site with them.`,
     button: 'Decline',
-    hint: 'After this, only a new invitation gives you access. To decide later, close this page; nothing will change.',
+    hint: 'After this, only a new invitation gives you access. To decide later, go back; nothing will change.',
   });
 
 const declinedNotice = (hostname: string): Notice => ({

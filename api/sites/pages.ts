@@ -43,7 +43,7 @@ async function showDeletion(request: FastifyRequest<Named>, reply: FastifyReply,
     title: `Keep ${siteHostname(deps.config, site.name)}?`,
     lead: html`This website is offline, and will be deleted on <strong>${day(site.deleteAt)}</strong>. If you restore it, it is archived again, with everything that it had. You or your agent can then put it online.`,
     button: 'Restore',
-    hint: 'To let it be deleted, close this page; nothing will change.',
+    hint: 'To let it be deleted, go back; nothing will change.',
   });
   return sendPage(reply, page);
 }

@@ -55,7 +55,9 @@ test('the history and the e-mails page speak of what the owner knows', async () 
   const site = await createSite(owner);
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   await owner.call('DELETE', `/v1/sites/${site.id}?confirm=true`);
-  await owner.browser.press(await owner.browser.open(`/account/sites/${site.id}/restore`), 'Restore[^<]*');
+  const asked = await owner.browser.open(`/account/sites/${site.id}/restore`);
+  expect(asked.text).toContain('<a href="/account">Go back</a>');
+  await owner.browser.press(asked, 'Restore[^<]*');
   const { text } = await owner.browser.open(`/account/sites/${site.id}/history`);
   for (const words of ['Deleted a site.', 'Restored a deleted site.'])
     expect(text).toContain(`<strong>${words}</strong>`);
@@ -89,8 +91,12 @@ test('sites of strangers, deleted and unknown sites are one page', async () => {
   await stranger.call('POST', `/v1/sites/${deleted.id}/archive`);
   await stranger.call('DELETE', `/v1/sites/${deleted.id}?confirm=true`);
   const pages = [];
-  for (const id of [site.id, site.id.replace(/.$/, '0'), deleted.id, 'x', '%00'])
+  for (const id of [site.id, site.id.replace(/.$/, '0'), 'x', '%00'])
     pages.push(await stranger.browser.open(`/account/sites/${id}`));
+  pages.push(await owner.browser.open(`/account/sites/${deleted.id}`));
+  const own = await stranger.browser.open(`/account/sites/${deleted.id}/domains`);
+  expect(own.status).toBe(404);
+  expect(own.text).toMatch(/A site will be deleted for good on \d+ \w+ \d{4}\. Until then, you can restore it/);
   expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
   expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
   expect(pages[0]?.text).not.toContain('token');

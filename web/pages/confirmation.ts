@@ -13,7 +13,7 @@ export type Confirmation = {
   lead: Html;
   /** The verb of the question. */
   button: string;
-  /** What happens to the rest, and if the page is closed. */
+  /** What happens to the rest, and if nothing is pressed. */
   hint: string;
 };
 
@@ -23,6 +23,7 @@ export function confirmationPage({ form, action, title, lead, button, hint }: Co
 <div class="panel">
 ${form({ action }, html`<button>${button}</button>`)}
 <p class="hint">${hint}</p>
+<p><a href="/account">Go back</a></p>
 </div>`;
   return writePage({
     title: `${title} – Frontage`,
