@@ -34,9 +34,14 @@ export async function scopeChosen(em: EntityManager, accountId: string, choice: 
   return { ...choice, sites: sites.map(({ id }) => id) };
 }
 
-/** The sites to choose from, newest first. */
-export async function siteChoices(em: EntityManager, config: Config, accountId: string): Promise<SiteChoice[]> {
+/** The sites to choose from, newest first; or those of a scope. */
+export async function siteChoices(
+  em: EntityManager,
+  config: Config,
+  accountId: string,
+  scope: Scope = usualScope,
+): Promise<SiteChoice[]> {
   const newest = { orderBy: { id: 'desc' as const }, limit: scopeSitesMax };
-  const sites = await em.find(Site, await sitesOf(em, personOf(accountId)), newest);
+  const sites = await em.find(Site, await sitesOf(em, { ...personOf(accountId), scope }), newest);
   return sites.map(({ id, name, title }) => ({ id, title, hostname: siteHostname(config, name) }));
 }

@@ -10,7 +10,14 @@ import { Token } from '#db/auth/token.ts';
 import { usualScope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { agentPage, connectPage, madeTokenPage, newTokenPage, revocationPage } from '#web/console/agent.ts';
+import {
+  agentPage,
+  connectPage,
+  madeTokenPage,
+  newTokenPage,
+  type OneAgent,
+  revocationPage,
+} from '#web/console/agent.ts';
 import { agentsPage, type TokenShown } from '#web/console/agents.ts';
 import type { Frame, Refused } from '#web/console/frame.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -66,11 +73,14 @@ function newTokens(console: Console): void {
 function oneAgent(console: Console): void {
   const { app, deps } = console;
   const show =
-    (page: (frame: Frame, token: TokenShown) => WrittenPage): Show =>
+    (page: (frame: Frame, token: OneAgent) => WrittenPage): Show =>
     async (request, reply, refused) => {
-      const token = (await tokensOf(deps, request)).find(({ id }) => id === request.params.id);
+      const { em, actor, params } = request;
+      const token = (await tokensOf(deps, request)).find(({ id }) => id === params.id);
       if (!token) throw errors.not_found('This agent has no access to your account. It may have been revoked.');
-      return sendPage(reply, page(frameOf(request, reply, deps, refused), token), refused?.status);
+      const { scope } = token;
+      const sites = scope.sites === 'all' ? [] : await siteChoices(em, deps.config, actor.accountId, scope);
+      return sendPage(reply, page(frameOf(request, reply, deps, refused), { ...token, sites }), refused?.status);
     };
   for (const [path, name, page] of [
     ['', 'agent', agentPage],
@@ -97,6 +107,14 @@ function oneAgent(console: Console): void {
     }),
     show: show(revocationPage),
   });
+}
+
+/** The paths of the agents' pages by their names; the list of all where several have one name. */
+export async function agentPaths({ clock }: Deps, { em, actor }: FastifyRequest): Promise<ReadonlyMap<string, string>> {
+  const tokens = await em.find(Token, await usableTokens(em, actor.accountId, clock.now()));
+  const paths = new Map<string, string>();
+  for (const { id, name } of tokens) paths.set(name, paths.has(name) ? base : `${base}/${id}`);
+  return paths;
 }
 
 async function tokensOf({ clock }: Deps, { em, actor }: FastifyRequest): Promise<TokenShown[]> {

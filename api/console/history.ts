@@ -12,6 +12,7 @@ import {
   spans,
 } from '#web/console/history.ts';
 import { sitePath } from '#web/console/tabs.ts';
+import { agentPaths } from './agents.ts';
 import { type Console, consolePage, frameOf, type Named, siteFrameOf } from './frame.ts';
 import { cursorOf, type Listed, read } from './reading.ts';
 
@@ -41,6 +42,7 @@ export function historyPages(console: Console): void {
       ...(days === null ? {} : { since: new Date(midnight - (days - 1) * dayMs).toISOString() }),
       ...cursorOf(query),
     });
-    return { entries: items.map((item) => ({ ...item, says: actions[item.action].says })), span, next };
+    const entries = items.map((item) => ({ ...item, says: actions[item.action].says }));
+    return { entries, agents: await agentPaths(deps, request), span, next };
   }
 }

@@ -6,12 +6,15 @@ import { sendPicture } from '#api/renderings/sent-picture.ts';
 import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
 import { restoredOf } from '#db/history/restores.ts';
+import { agentHtml } from '#web/console/agents.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { olderVersionsPage, overviewPage, type PreviewShown } from '#web/console/versions/overview.ts';
 import { type VersionPage, versionPage } from '#web/console/versions/version.ts';
 import { isRunning, statusWords, type VersionShown } from '#web/console/versions/versions.ts';
+import type { Html } from '#web/html.ts';
 import { action } from './actions.ts';
+import { agentPaths } from './agents.ts';
 import { comparisonPages } from './comparisons.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
 import { cursorOf, type Listed, read } from './reading.ts';
@@ -80,6 +83,15 @@ export function overviewPages(console: Console): void {
   comparisonPages(console, (request, reply, refused) =>
     showVersion(request as FastifyRequest<OfVersion>, reply, refused),
   );
+
+  /** Adds who made each version; the reader's own agents lead to their pages. */
+  async function withNames<Row extends Whose>(request: FastifyRequest, rows: readonly Row[]) {
+    const { em, actor } = request;
+    const ids = [...new Set(rows.map((row) => row.created_by))];
+    const accounts = new Map((await em.find(Account, { id: { $in: ids } })).map(({ id, name }) => [id, name]));
+    const agents = await agentPaths(deps, request);
+    return rows.map((row) => ({ ...row, by: makerOf(row, actor.accountId, { accounts, agents }) }));
+  }
 
   async function show(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
@@ -167,16 +179,11 @@ async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<Whose 
   return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name } } : null;
 }
 
-/** Adds who made each version, in one query. */
-async function withNames<Row extends Whose>({ em, actor }: FastifyRequest, rows: readonly Row[]) {
-  const ids = [...new Set(rows.map((row) => row.created_by))];
-  const accounts = new Map((await em.find(Account, { id: { $in: ids } })).map(({ id, name }) => [id, name]));
-  return rows.map((row) => ({ ...row, by: makerOf(row, actor.accountId, accounts) }));
-}
+type Names = Record<'accounts' | 'agents', ReadonlyMap<string, string>>;
 
-function makerOf({ created_by, created_via }: Whose, own: string, accounts: ReadonlyMap<string, string>): string {
+function makerOf({ created_by, created_via }: Whose, own: string, { accounts, agents }: Names): Html | string {
   const name = accounts.get(created_by) ?? 'somebody';
   if (created_by !== own) return name;
-  if (created_via?.kind === 'token') return created_via.name ?? 'an agent';
+  if (created_via?.kind === 'token') return agentHtml(created_via.name ?? 'an agent', agents);
   return created_via?.kind === 'git' ? 'a push with git' : 'you';
 }

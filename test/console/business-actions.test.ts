@@ -87,6 +87,12 @@ test('agents, payout accounts and sessions of an account change by their forms',
   const [token] = (await owner.call('GET', '/v1/tokens')).body.items;
   await act(browser, `/account/agents/${token.id}`, 'Save the name', { name: 'Claude at work' });
   expect((await owner.call('GET', '/v1/tokens')).body.items[0].name).toBe('Claude at work');
+  const scope = { sites: [site.id], access: 'write', payouts: false, account: false };
+  const { body: made } = await owner.call('POST', '/v1/tokens', { body: { name: 'operator', scope } });
+  const history = await browser.open('/account/history');
+  expect(history.text).toContain(`<a href="/account/agents/${token.id}">Claude at work</a> for Maria Hartley`);
+  const limited = await browser.open(`/account/agents/${made.id}`);
+  expect(limited.text).toContain(`<dt>Websites</dt><dd><a href="/account/sites/${site.id}">The pottery</a> (`);
   await act(browser, '/account/settings', 'Save the name', { name: 'Maria H.' });
   expect((await owner.call('GET', '/v1/account')).body.name).toBe('Maria H.');
   await act(browser, '/account/settings', 'Sign out everywhere else');

@@ -9,16 +9,21 @@ import type { TokenShown } from './agents.ts';
 import { fieldsOf } from './fields.ts';
 import { accountPage, accountQuestion, type Frame } from './frame.ts';
 import { shownOnce } from './parts.ts';
+import { sitePath } from './tabs.ts';
 
 const base = '/account/agents';
 
-export function agentPage(frame: Frame, token: TokenShown): WrittenPage {
-  const { id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope } = token;
+/** `sites`: those that it can reach, where they are not all. */
+export type OneAgent = TokenShown & { sites: readonly SiteChoice[] };
+
+export function agentPage(frame: Frame, token: OneAgent): WrittenPage {
+  const { id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope, sites } = token;
   const { form, now } = frame;
   const field = fieldsOf(frame, `${base}/${id}/rename`);
   const main = html`<h1>${name}</h1>
 <div class="panel"><dl class="facts">
 <dt>Access</dt><dd>${scopeLine(scope)}</dd>
+${sites.length > 0 ? html`<dt>Websites</dt><dd>${sites.map((site, at) => html`${at > 0 ? html`<br>` : null}<a href="${sitePath(site.id)}">${site.title}</a> (${site.hostname})`)}</dd>` : null}
 <dt>Connected</dt><dd>${day(createdAt)}</dd>
 <dt>Last used</dt><dd>${lastUsedAt ? relative(lastUsedAt, now) : 'never'}</dd>
 ${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}

@@ -24,6 +24,12 @@ export type TokenShown = {
 
 export type AgentsPage = { tokens: TokenShown[]; gitPasswords: GitPasswordsShown; calendarFeeds: CalendarFeedShown[] };
 
+/** The name of an agent, which leads to its page while it has access. `paths`: of the pages, by name. */
+export function agentHtml(name: string, paths: ReadonlyMap<string, string>): Html | string {
+  const path = paths.get(name);
+  return path === undefined ? name : html`<a href="${path}">${name}</a>`;
+}
+
 export function agentsPage(frame: Frame, page: AgentsPage): WrittenPage {
   const main = html`<div class="bar"><h1>Agents</h1><div class="actions"><a class="button small" href="/account/agents/connect">Connect an agent</a></div></div>
 ${tokenList(frame, page)}

@@ -3,6 +3,7 @@
 import { when } from '#web/console/versions/versions.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { agentHtml } from './agents.ts';
 import { accountPage, type Frame, type SiteFrame, sitePage } from './frame.ts';
 import { sitePath } from './tabs.ts';
 
@@ -24,7 +25,13 @@ export const spans = [
   ['month', 'Last 30 days', 30],
 ] as const;
 
-export type HistoryPage = { entries: EntryShown[]; span: string; next: string | null };
+/** `agents`: the paths of the pages of the reader's agents, by name. */
+export type HistoryPage = {
+  entries: EntryShown[];
+  agents: ReadonlyMap<string, string>;
+  span: string;
+  next: string | null;
+};
 
 export const accountHistoryPath = '/account/history';
 
@@ -44,22 +51,25 @@ ${list(frame, accountHistoryPath, page)}`;
   return accountPage(frame, null, { title: 'Your account’s history', main });
 }
 
-function list(frame: Frame, path: string, { entries, span, next }: HistoryPage): Html {
+function list(frame: Frame, path: string, { entries, agents, span, next }: HistoryPage): Html {
   return html`<p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
-${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame))}</ol>`}
+${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame, agents))}</ol>`}
 ${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Older</a></p>`}`;
 }
 
-function item(entry: EntryShown, { now }: Frame): Html {
+function item(entry: EntryShown, { now }: Frame, agents: HistoryPage['agents']): Html {
   const { at, subject, says } = entry;
-  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry)} · ${when(at, now)}</small></div></li>`;
+  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry, agents)} · ${when(at, now)}</small></div></li>`;
 }
 
 /** An upload link is its owner's, but others use it. */
-function actor({ account: { name }, via: { kind, name: token }, detail }: EntryShown): string {
+function actor(
+  { account: { name }, via: { kind, name: token }, detail }: EntryShown,
+  agents: HistoryPage['agents'],
+): Html | string {
   if (detail.source === 'upload_link') return 'somebody with an upload link';
   if (kind === 'platform') return 'the service';
   const who = name ?? 'another account';
   if (kind === 'git') return `${who}, with git`;
-  return kind === 'token' ? `${token ?? 'an agent'} for ${who}` : who;
+  return kind === 'token' ? html`${agentHtml(token ?? 'an agent', agents)} for ${who}` : who;
 }

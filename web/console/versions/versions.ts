@@ -14,7 +14,7 @@ export type VersionShown = {
   finished_at: string | null;
   live_at: string | null;
   error?: { code: string; message: string; detail?: string };
-  by: string;
+  by: Html | string;
 };
 
 /** Visitors of an archived site see no version. */
