@@ -94,6 +94,7 @@ function invitationShown({ id, site, invitation }: InboxItem, { config }: Deps):
   return invitation && site ? [{ id, hostname: siteHostname(config, site.name), ...invitation }] : [];
 }
 
-function waitingItem({ kind, id, site, title, message, at, address }: InboxItem): WaitingItem {
-  return { kind, id, siteId: site?.id ?? null, title, message: message ?? null, at, address: address ?? null };
+function waitingItem({ kind, id, site, title, at, ...more }: InboxItem): WaitingItem {
+  const { message = null, address = null, photo = null } = more;
+  return { kind, id, siteId: site?.id ?? null, title, message, at, address, photo };
 }

@@ -17,7 +17,7 @@ import { action } from './actions.ts';
 import { agentPaths } from './agents.ts';
 import { comparisonPages } from './comparisons.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
-import { cursorOf, type Listed, read } from './reading.ts';
+import { cursorOf, type Listed, read, sendFile } from './reading.ts';
 
 const versionsShown = 30;
 const logBytes = 64 * 1024;
@@ -26,6 +26,7 @@ const nothing = { source: false, content: false, address: false };
 type Whose = { created_by: string; created_via: { kind: string; name: string | null } | null };
 type Read = Omit<VersionShown, 'by'> & Whose & { file_count: number | null };
 type OfVersion = { Params: { id: string; version: string } };
+type OfPhoto = { Params: { id: string; photo: string } };
 
 export function overviewPages(console: Console): void {
   const { app, deps } = console;
@@ -50,6 +51,14 @@ export function overviewPages(console: Console): void {
     const site = await siteOfPage(request);
     const picture = await readCard(request.em, deps, { site: site.id, deployment: request.params.version });
     return sendPicture(reply.header('cache-control', 'private, max-age=86400'), 'webp', picture);
+  });
+
+  // A file from others: it is a download, and runs nothing.
+  app.get<OfPhoto>('/account/sites/:id/photos/:photo', consolePage('photo'), async (request, reply) => {
+    const { id } = await siteOfPage(request);
+    reply.header('content-security-policy', "sandbox; default-src 'none'");
+    const name = encodeURIComponent(request.params.photo);
+    return await sendFile(console, request, reply, `/v1/sites/${id}/assets/src/assets/${name}`);
   });
 
   const publish = {

@@ -26,6 +26,7 @@ export const arrivedPhotos: Source<Row> = {
       at: new Date(at),
       title: `${files === 1 ? 'A photo has' : `${files} photos have`} arrived on ${siteName} through an upload link.`,
       message: `The newest is ${path}.`,
+      photo: path,
       nextAction: `Call ${call('asset.list', { id: siteId })} to find the photos, use them in the site, and publish it with ${call('site.publish', { id: siteId })}.`,
     };
   },

@@ -48,6 +48,8 @@ export type InboxItem = {
   refusal?: { attempt: string; page: string };
   /** Where it can be seen, outside the console. */
   address?: string;
+  /** The path of the newest photo that arrived. */
+  photo?: string;
   /** Of an invitation: name and address of who invites, and until when it can be accepted. */
   invitation?: { inviter: string; expiresAt: Date };
 };

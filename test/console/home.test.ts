@@ -194,7 +194,7 @@ test('Home names who published what is live, and each day’s visits in words', 
   expect(text).toContain('210 page views');
 });
 
-test('a visitor’s photo is theirs in the history', async () => {
+test('a visitor’s photo can be downloaded, and is theirs in the history', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);
   const { body: link } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: {} });
@@ -205,6 +205,20 @@ test('a visitor’s photo is theirs in the history', async () => {
   });
   expect(sent.status).toBe(200);
   const browser = await signedIn(fixture, owner.accountId);
+  const path = `/account/sites/${site.id}/photos/oven.png`;
+  expect((await browser.open('/account')).text).toContain(`<a href="${path}">Download it</a>`);
+  const { status, headers } = await browser.open(path);
+  const shown = ['content-type', 'content-disposition', 'content-security-policy'].map((name) => headers.get(name));
+  expect([status, ...shown]).toEqual([
+    200,
+    'image/png',
+    expect.stringContaining('attachment'),
+    "sandbox; default-src 'none'",
+  ]);
+  expect((await browser.open(`${path}x`)).status).toBe(404);
+  const stranger = await signedIn(fixture, (await fixture.newCaller()).accountId);
+  expect((await stranger.open(path)).status).toBe(404);
+  expect((await browser.open(`/account/sites/${site.id}`)).text).toContain('changes to pages or photos');
   const { text } = await browser.open(`/account/sites/${site.id}/history`);
   const [newest] = /<strong>Changed files of a site\.<\/strong>.*/.exec(text) ?? [];
   expect(newest).toContain('somebody with an upload link · <time');

@@ -14,6 +14,8 @@ export type WaitingItem = {
   at: Date;
   /** Where it can be seen, outside the console. */
   address: string | null;
+  /** The path of a photo in the site's source. */
+  photo: string | null;
 };
 
 /** The page that deals with an item, and the words of its button. */
@@ -51,12 +53,18 @@ export function waitingList(items: readonly WaitingItem[], { form, now }: Frame,
 <p class="hint">“Done” takes an item off this list. Nothing else changes.</p>
 <ul class="rows waiting">${items.slice(0, shownMax).map(
     (item) => html`<li>
-<div><strong>${item.title}</strong>${item.message ? html`<small>${short(item.message, lettersMax)}</small>` : null}<small>${ago(item.at.toISOString(), now)}</small></div>
+<div><strong>${item.title}</strong>${item.message ? html`<small>${short(item.message, lettersMax)}${photoLink(item)}</small>` : null}<small>${ago(item.at.toISOString(), now)}</small></div>
 <div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: { kind: item.kind, id: item.id } })}</div>
 </li>`,
   )}</ul>
 ${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item is' : 'items are'} older. They appear here as you deal with these.</p>` : null}
 </section>`;
+}
+
+function photoLink({ photo, siteId }: WaitingItem): Html | null {
+  if (photo === null || siteId === null) return null;
+  const name = photo.split('/').at(-1) ?? '';
+  return html` <a href="${sitePath(siteId)}/photos/${encodeURIComponent(name)}">Download it</a>`;
 }
 
 function wayOf({ kind, id, siteId, title, address }: WaitingItem, own: ReadonlySet<string>): Html | null {

@@ -60,7 +60,7 @@ function livePanel(frame: SiteFrame, { versions, live, unpublished }: OverviewPa
   const { site, form, now } = frame;
   if (site.archived) return archivedPanel(frame, live);
   const parts = [
-    ...(unpublished.source ? ['pages'] : []),
+    ...(unpublished.source ? ['changes to pages or photos'] : []),
     ...(unpublished.content ? ['posts'] : []),
     ...(unpublished.address ? ['the new address'] : []),
   ];
