@@ -8,21 +8,25 @@ const units = [
 ] as const;
 
 const written = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const inFull = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** "5 minutes ago", "in 71 hours", "in 5 days", "just now". Of less than three days, the hours matter. */
+/**
+ * "5 minutes ago", "in 71 hours", "in 5 days", "just now". Of less than three days, the hours matter; later days are
+ * rounded, so that 14 days are still that a minute later.
+ */
 export function relative(moment: Date, now: Date): string {
   const ms = moment.getTime() - now.getTime();
   for (const [unit, length] of units) {
-    if (Math.abs(ms) >= (unit === 'day' && ms > 0 ? 3 * length : length))
-      return written.format(Math.trunc(ms / length), unit);
+    const isLater = unit === 'day' && ms > 0;
+    if (Math.abs(ms) >= (isLater ? 3 * length : length))
+      return written.format(isLater ? Math.round(ms / length) : Math.trunc(ms / length), unit);
   }
-  return ms < 0 ? 'just now' : 'in less than a minute';
+  return ms <= 0 ? 'just now' : 'in less than a minute';
 }
 
 /** "3 March 2027 at 14:05 UTC". */
 export function exact(moment: Date): string {
-  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-  return `${written.format(moment)} UTC`;
+  return `${inFull.format(moment)} UTC`;
 }
 
 /** "3 March 2027". */

@@ -24,7 +24,7 @@ export function comparisonPages(console: Console, show: Action['show']): void {
     input: ({ params }) => ({ id: (params as unknown as { version: string }).version }),
     done: ({ id }, { params }) => ({
       to: `${sitePath(params.id)}/comparisons/${id}`,
-      notice: 'The pages of both versions are being drawn.',
+      notice: 'The comparison was started.',
     }),
     show,
   });

@@ -101,6 +101,7 @@ test('agents, payout accounts and sessions of an account change by their forms',
   const key = { name: 'Second till', secret_key: 'rk_test_0123456789abcdef' };
   const added = await act(browser, '/account/payouts/new', 'Add the account', key);
   expect(added.said).toBe('The payout account is added.');
+  expect((await browser.open('/account/payouts/new')).text).toContain('a restricted key in your Stripe dashboard');
   await act(browser, added.url, 'Save the name', { name: 'Third till' });
   await act(browser, added.url, 'Replace the key', { secret_key: 'nonsense' });
   const accounts = async () => (await owner.call('GET', '/v1/account/payout-accounts')).body.items;

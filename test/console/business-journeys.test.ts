@@ -130,8 +130,8 @@ async function requestAndClose(page: Page, { site, owner }: Business): Promise<v
     amount: 125_000,
     description: 'A kiln',
   });
-  await follow(page, 'Close the link');
-  await press(page, 'Close the link');
+  await follow(page, 'Cancel the payment request');
+  await press(page, 'Cancel the payment request');
   expect(await notice(page)).toMatch(/^The link is (being )?closed/);
 }
 

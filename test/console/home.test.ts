@@ -189,7 +189,7 @@ test('Home names who published what is live, and each day’s visits in words', 
     [site.id, clock.now()],
   );
   const { text } = await browser.open('/account');
-  expect(text).toMatch(/Live since <time [^>]*>just now<\/time>, published by /);
+  expect(text).toMatch(/Live since <time [^>]*>\d+ \w+ \d{4} at \d\d:\d\d UTC<\/time> \(just now\), published by /);
   expect(text).toMatch(/aria-label="Page views by day: \w+ 60, \w+ 50, \w+ 40, \w+ 30, \w+ 20, \w+ 10, \w+ 0"/);
   expect(text).toContain('210 page views');
 });

@@ -71,6 +71,11 @@ test('a time within three days is in hours, and exact with its zone', () => {
     'in 3 days',
     'in 1 hour',
   ]);
+  expect([after(14 * 24 * hourMs - minuteMs), after(13 * 24 * hourMs + minuteMs), after(0)]).toEqual([
+    'in 14 days',
+    'in 13 days',
+    'just now',
+  ]);
   expect(relative(now, new Date(now.getTime() + 50 * hourMs))).toBe('2 days ago');
   expect(exact(now)).toBe('23 November 2026 at 14:05 UTC');
 });

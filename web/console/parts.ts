@@ -46,6 +46,10 @@ export function button(
 export const ago = (at: string, now: Date): Html =>
   html`<time datetime="${at}" title="${exact(new Date(at))}">${relative(new Date(at), now)}</time>`;
 
+/** "3 March 2027 at 14:05 UTC (5 minutes ago)". */
+export const since = (at: Date, now: Date): Html =>
+  html`<time datetime="${at.toISOString()}">${exact(at)}</time> (${relative(at, now)})`;
+
 /** The link to the rest of a list; nothing at its end. `path` has a query or none. */
 export function olderLink(path: string, cursor: string | null): Html | null {
   if (cursor === null) return null;

@@ -124,7 +124,7 @@ ${bookingId ? html`<dt>Booking</dt><dd><a href="${sitePath(frame.site.id, 'booki
 <dt>Created</dt><dd>${ago(payment.created_at, frame.now)}</dd>
 </dl></div>
 ${payment.refund_failed ? html`<p class="fault">The last refund failed. You can start it again.</p>` : null}
-${status === 'open' && !payment.closing ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Close the link</a></div>` : null}
+${status === 'open' && !payment.closing ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Cancel the payment request</a></div>` : null}
 ${payment.refundable_amount > 0 && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
 ${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the site can refund a payment.</p>` : null}`;
   const refresh = isMoving ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
@@ -158,10 +158,10 @@ export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage
 export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
   const asked = {
-    title: 'Close this payment link?',
-    text: html`Nobody will be able to pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with it.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
+    title: 'Cancel this payment request?',
+    text: html`Nobody will be able to pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with its link.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
     action: `${path}/close`,
-    button: 'Close the link',
+    button: 'Cancel the payment request',
     back: path,
   };
   return siteQuestion(frame, 'payments', asked);

@@ -76,7 +76,7 @@ export function newPayoutAccountPage(frame: Frame, rails: readonly PayoutAccount
   const main = html`<h1>Add a payout account</h1>
 <p class="lead">It receives what visitors pay. The money goes to you directly.</p>
 ${rails.includes('connect') ? html`<section class="panel"><h2>With your payment provider’s pages</h2>${frame.form({ action: byLink }, html`${linkField(name)}<button>Continue</button>`)}</section>` : null}
-${rails.includes('own_key') ? html`<section class="panel"><h2>With a key</h2><p class="hint">Create a restricted key in the dashboard of your payment provider. We encrypt it and never show it again.</p>${frame.form({ action: byKey }, html`${keyField(name)}${keyField({ name: 'secret_key', label: 'Restricted key', required: true, max: 500, autocomplete: 'off' })}<button class="quiet">Add the account</button>`)}</section>` : null}`;
+${rails.includes('own_key') ? html`<section class="panel"><h2>With a Stripe key</h2><p class="hint">Create a restricted key in your Stripe dashboard. We encrypt it and never show it again.</p>${frame.form({ action: byKey }, html`${keyField(name)}${keyField({ name: 'secret_key', label: 'Restricted key', required: true, max: 500, autocomplete: 'off' })}<button class="quiet">Add the account</button>`)}</section>` : null}`;
   return accountPage(frame, 'payouts', { title: 'Add a payout account', main });
 }
 

@@ -15,7 +15,7 @@ ${choiceField('radio', 'access', 'read', 'Only read them', chosen.access === 're
 ${sites.length > 0 ? siteFields(sites, chosen) : null}
 <fieldset>
 <legend>Also allow</legend>
-${choiceField('checkbox', 'payouts', 'yes', 'Deciding where money goes: payout accounts and your plan', chosen.payouts)}
+${choiceField('checkbox', 'payouts', 'yes', 'Deciding where money goes (payout accounts), and changing your plan', chosen.payouts)}
 ${choiceField('checkbox', 'account', 'yes', 'Changing the account: e-mail address, other agents’ access, deleting websites', chosen.account)}
 </fieldset>`;
 }

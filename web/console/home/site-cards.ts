@@ -1,8 +1,9 @@
 /** A card for each site: its address, what is live, a week of visits, and what waits on it. */
 import { cardPicture } from '#rules/looks.ts';
+import { since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
-import { day, relative } from '#web/times.ts';
+import { day } from '#web/times.ts';
 
 export type SiteCard = {
   id: string;
@@ -86,7 +87,7 @@ function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | 
 function stateOf({ live, archived }: SiteCard, now: Date): Html | string {
   if (archived) return 'Archived: visitors see that the site is closed';
   if (!live) return 'Not published yet';
-  return html`Live since <time datetime="${live.since.toISOString()}">${relative(live.since, now)}</time>, ${live.isRestored ? 'restored' : 'published'} by ${live.by}`;
+  return html`Live since ${since(live.since, now)}, ${live.isRestored ? 'restored' : 'published'} by ${live.by}`;
 }
 
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });

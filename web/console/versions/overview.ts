@@ -1,7 +1,7 @@
 /** A site's overview: what is live, what is not published yet, builds, previews and versions. */
 
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
-import { olderLink } from '#web/console/parts.ts';
+import { olderLink, since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -66,7 +66,7 @@ function livePanel(frame: SiteFrame, { versions, live, unpublished }: OverviewPa
   ];
   const shown = live
     ? html`<p class="big">Version ${live.number} is live</p>
-<p class="hint">Since ${when(live.live_at ?? live.created_at, now)}, ${live.isRestored ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
+<p class="hint">Since ${since(new Date(live.live_at ?? live.created_at), now)}, ${live.isRestored ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
     : html`<p class="big">Nothing is published yet</p>
 <p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
   // An upload does not contain what is not published yet.
