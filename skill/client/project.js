@@ -1,6 +1,7 @@
 /** What becomes of each file of an Astro project in the two repositories of a site. */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { ignoredBelow } from './ignored.js';
 
 /** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
 
@@ -26,10 +27,11 @@ export async function planOf(folder) {
   /** @type {Plan} */
   const plan = { source: new Map(), content: new Map(), dropped: [] };
   const root = await rootOf(folder);
-  const placed = (await filesBelow(folder, folder)).map(({ path, isFile }) => ({
-    path,
-    place: isFile ? placeBelow(root, path) : { why: 'not a regular file' },
-  }));
+  const isIgnored = await ignoredBelow(folder);
+  const placed = (await filesBelow(folder, folder)).map(({ path, isFile }) => {
+    const why = isIgnored(path) ? 'git ignores it' : isFile ? undefined : 'not a regular file';
+    return { path, place: why ? { why } : placeBelow(root, path) };
+  });
   /** @param {typeof placed[number]} one */
   const stays = ({ path, place }) => 'path' in place && place.path === path;
   // A file that is in its place already is kept, not one that would move there.

@@ -1,4 +1,5 @@
 /** What becomes of each file of a project that is imported. */
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -74,6 +75,39 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/pages/index.astro': `---\nimport logo from '../static/logo.png';\nimport menu from '../beside-assets/menu.js';\n---\n`,
     'src/assets/menu.js': `import '../assets/menu.css';\n`,
   });
+});
+
+test('what git ignores is left out, in a repository and outside one', async () => {
+  const project = await mkdtemp(join(folder, 'ignored-'));
+  const files = {
+    '.gitignore': '*.key\n/reports/\n!public.key\n/web/\n',
+    'a.key': '',
+    'src/pages/index.astro': '',
+    'src/b.key': '',
+    'src/kept/.gitignore': '!c.key\n',
+    'src/kept/c.key': '',
+    'src/public.key': '',
+    'reports/2026/über.pdf': '',
+    'web/.gitignore': 'd.txt\n',
+    'web/d.txt': '',
+    'web/e.txt': '',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), text);
+  }
+  const ignored = async (below = '') => {
+    const { dropped } = await planOf(join(project, below));
+    return dropped.filter(({ why }) => why === 'git ignores it').map(({ path }) => path);
+  };
+  const outside = ['a.key', 'reports/2026/über.pdf', 'src/b.key', 'web/.gitignore', 'web/d.txt', 'web/e.txt'];
+  expect(await ignored()).toEqual(outside);
+  execFileSync('git', ['init', '--quiet', project]);
+  execFileSync('git', ['-C', project, 'add', '--force', 'a.key']);
+  expect(await ignored()).toEqual(outside.slice(1));
+  // The rules of the folders above count, unless they ignore the project itself.
+  expect(await ignored('src')).toEqual(['b.key']);
+  expect(await ignored('web')).toEqual(['d.txt']);
 });
 
 test('files outside the root of a monorepo stay where they are', async () => {

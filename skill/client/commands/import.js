@@ -91,7 +91,7 @@ async function createFor(server, name) {
  * @param {Plan} plan
  */
 async function report(server, folder, { source, content, dropped }) {
-  log(`${source.size} files go to the source, ${content.size} to the content.`);
+  log(`${source.size} files go to the source, ${content.size} to the content, ${dropped.length} are left out.`);
   const moved = [...source].filter(([to, from]) => to !== from);
   const served = moved.filter(([to, from]) => to === from.replace(/(^|\/)public\//, '$1src/static/'));
   logByCause(served.map(([, path]) => ({ path, why: 'public/ → src/static/' })));
