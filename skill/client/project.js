@@ -3,7 +3,10 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { ignoredBelow } from './ignored.js';
 
-/** The files of a project by the repository they go to, and why others do not. @typedef {{ source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan */
+/**
+ * The files of a project by the repository they go to, and why others do not. The root is the folder that is built: it ends in `/`, or is empty.
+ * @typedef {{ root: string, source: Map<string, string>, content: Map<string, string>, dropped: { path: string, why: string }[] }} Plan
+ */
 
 const frozen =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(lock|workspace)\.yaml|bun\.lockb?|deno\.lock)$/i;
@@ -24,9 +27,9 @@ function listOf(text) {
  * @returns {Promise<Plan>} Paths in the repositories, with the paths in the folder.
  */
 export async function planOf(folder) {
-  /** @type {Plan} */
-  const plan = { source: new Map(), content: new Map(), dropped: [] };
   const root = await rootOf(folder);
+  /** @type {Plan} */
+  const plan = { root, source: new Map(), content: new Map(), dropped: [] };
   const isIgnored = await ignoredBelow(folder);
   const placed = (await filesBelow(folder, folder)).map(({ path, isFile }) => {
     const why = isIgnored(path) ? 'git ignores it' : isFile ? undefined : 'not a regular file';

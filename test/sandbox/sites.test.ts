@@ -65,12 +65,14 @@ describeFirst((kind) => {
     },
   );
 
-  test('the platform’s address overrides the configured one', async () => {
+  test('the platform’s address overrides the configured one, and a base is warned of', async () => {
     const tree = site({
-      'astro.config.mjs': "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere' };",
+      'astro.config.mjs':
+        "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere', base: '/shop' };",
       'src/pages/index.astro': '<p>{Astro.site.href}</p>',
     });
-    const { outcome, files } = await build(sandbox, tree);
+    const { outcome, files, log } = await build(sandbox, tree);
+    expect(log).toContain('Warning: The configuration sets base to "/shop');
     expect(outcome).toEqual({ status: 'built' });
     expect(String(files.get('index.html'))).toContain('<p>https://shop.example/</p>');
   });

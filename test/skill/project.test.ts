@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { planOf } from '#skill/client/project.js';
 import { changedImports } from '#skill/client/project-imports.js';
+import { changesOf } from '#skill/client/project-settings.js';
 import { quickest } from '#test/stack/quickest.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
@@ -108,6 +109,21 @@ test('what git ignores is left out, in a repository and outside one', async () =
   // The rules of the folders above count, unless they ignore the project itself.
   expect(await ignored('src')).toEqual(['b.key']);
   expect(await ignored('web')).toEqual(['d.txt']);
+});
+
+test('a base other than the root is changed, and said', async () => {
+  const project = await mkdtemp(join(folder, 'base-'));
+  const changesWith = async (config: string) => {
+    await writeFile(join(project, 'astro.config.mjs'), config);
+    const { texts, notes } = await changesOf(project, await planOf(project));
+    return [texts.get('astro.config.mjs'), notes.map((note) => note.replace(/ (?:which|the root) .*/, ''))];
+  };
+  const set = "export default {\n  // base: '/old',\n  site: 'https://x.example/repo', base: '/repo/',\n};\n";
+  const computed = 'astro.config.mjs computes base,';
+  expect(await changesWith(set)).toEqual([set.replace("'/repo/'", "'/'"), ['astro.config.mjs: base /repo/ → /,']]);
+  expect(await changesWith('export default { base: process.env.BASE };')).toEqual([undefined, [computed]]);
+  expect(await changesWith("export default { base: '/', database: 'x' };")).toEqual([undefined, []]);
+  expect(await changesWith('export default {};')).toEqual([undefined, []]);
 });
 
 test('files outside the root of a monorepo stay where they are', async () => {

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import { json, siteOf } from '../call.js';
 import { log, plain } from '../output.js';
 import { planOf } from '../project.js';
-import { changedImports } from '../project-imports.js';
+import { changesOf } from '../project-settings.js';
 import { exits, Stop, usage } from '../server.js';
 import { missingFor } from './check.js';
 import { cloneInto, quoted, runGit } from './git.js';
@@ -16,6 +16,7 @@ import { deploy, publish } from './publishing.js';
 /** @typedef {import('./commands.js').Command} Command */
 /** @typedef {import('../server.js').Server} Server */
 /** @typedef {import('../project.js').Plan} Plan */
+/** @typedef {import('../project-settings.js').Changes} Changes */
 
 /** @type {Command} */
 export const importProject = {
@@ -32,13 +33,14 @@ export const importProject = {
       const folder = built ? existing(built) : fetchProject(server, project, home);
       const plan = built ? undefined : await planOf(folder);
       if (plan?.source.size === 0) throw usage(`There are no files of a project in ${project}.`, importProject.use);
-      if (plan) await report(server, folder, plan);
+      const changes = plan && (await changesOf(folder, plan));
+      if (plan && changes) await report(server, folder, plan, changes);
       const named = typeof flags.site === 'string' ? flags.site : nameOf(project);
       log(`→ ${flags.site ? 'Replaces what is in' : 'Makes'} the site ${plain(named)}, and publishes it.`);
       if (!flags.yes) await confirm();
       const site = flags.site ? await siteOf(server, named) : await createFor(server, named);
-      if (!plan) return await deploy.run(server, [site.id, folder], { ...options, flags: {} });
-      await push(server, site, folder, plan, home).catch((error) => {
+      if (!plan || !changes) return await deploy.run(server, [site.id, folder], { ...options, flags: {} });
+      await push(server, site, { folder, plan, changes, home }).catch((error) => {
         if (!(error instanceof Stop)) throw error;
         const next = `change the project, then: frontage import ${quoted(project)} --site ${site.name}`;
         throw new Stop(error.exit, error.message, { next });
@@ -89,14 +91,16 @@ async function createFor(server, name) {
  * @param {Server} server
  * @param {string} folder
  * @param {Plan} plan
+ * @param {Changes} changes
  */
-async function report(server, folder, { source, content, dropped }) {
+async function report(server, folder, { source, content, dropped }, { notes }) {
   log(`${source.size} files go to the source, ${content.size} to the content, ${dropped.length} are left out.`);
   const moved = [...source].filter(([to, from]) => to !== from);
   const served = moved.filter(([to, from]) => to === from.replace(/(^|\/)public\//, '$1src/static/'));
   logByCause(served.map(([, path]) => ({ path, why: 'public/ → src/static/' })));
   for (const [to, from] of moved) if (!served.some(([path]) => path === to)) log(`  ${plain(from)} → ${plain(to)}`);
   logByCause(dropped.map(({ path, why }) => ({ path, why: `left out, ${why}` })));
+  for (const note of notes) log(`  ! ${plain(note)}`);
   const taken = new Set([...source.values(), ...content.values()]);
   for (const { name, nearest, files } of await missingFor(server, folder, (path) => taken.has(path)))
     log(
@@ -139,13 +143,10 @@ const settings = [
  * Replaces the files of both repositories, and pushes them.
  * @param {Server} server
  * @param {any} site
- * @param {string} folder
- * @param {Plan} plan
- * @param {string} home
+ * @param {{ folder: string, plan: Plan, changes: Changes, home: string }} imported
  */
-async function push(server, site, folder, plan, home) {
+async function push(server, site, { folder, plan, changes: { texts }, home }) {
   const clones = { source: join(home, 'source'), content: join(home, 'content') };
-  const texts = await changedImports(folder, plan);
   cloneInto(server, site, clones);
   for (const repository of /** @type {const} */ (['content', 'source'])) {
     const clone = clones[repository];

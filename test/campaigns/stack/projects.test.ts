@@ -47,7 +47,7 @@ async function differences(project: string, site: string, token: string): Promis
     await cp(project, root, { recursive: true, filter: (path) => !isOutput(path) });
     const { body } = await stack.api('/v1/sites?limit=100', { token });
     const { live_deployment_id: id, address } = body.items.find((one: { name: string }) => one.name === site);
-    const plain = await buildPlainly(root, '--site', address);
+    const plain = await buildPlainly(root, '--site', address, '--base', '/');
     const live = await manifestOf(id, token);
     const differing: string[] = [];
     for (const path of [...new Set([...plain.keys(), ...live.keys()])].sort()) {

@@ -68,11 +68,12 @@ async function rehearse(temporary) {
 
 /**
  * @typedef {{
- *   fonts?: { name: string, provider?: { name?: string } }[], publicDir: URL, root: URL, vite?: { publicDir?: unknown },
+ *   base: string, fonts?: { name: string, provider?: { name?: string } }[], publicDir: URL, root: URL,
+ *   vite?: { publicDir?: unknown },
  * }} Config
  */
 
-/** Refuses settings with which a build would succeed, but not with what the site needs. */
+/** Refuses settings with which a build would succeed, but not with what the site needs, and warns of a base. */
 const refuseSettings = {
   name: 'frontage:settings',
   hooks: {
@@ -80,6 +81,7 @@ const refuseSettings = {
     'astro:config:done': ({ config }) => {
       refuseRemoteFonts(config);
       requirePublicDir(config);
+      warnOfBase(config);
     },
   },
 };
@@ -107,6 +109,18 @@ function requirePublicDir({ publicDir, root, vite }) {
   throw new Error(
     'The configuration sets publicDir, which the platform sets itself. Remove it, and put files that are served ' +
       'unchanged, for example favicon.ico and robots.txt, in src/static/.',
+  );
+}
+
+/**
+ * A site is served from the root of its address.
+ * @param {Config} config
+ */
+function warnOfBase({ base }) {
+  if (base === '/' || base === '') return;
+  console.warn(
+    `Warning: The configuration sets base to ${JSON.stringify(base)}, but a site is served from the root of its address, ` +
+      'so its links and styles lead nowhere. Remove base, or set it to "/".',
   );
 }
 
