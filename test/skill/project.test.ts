@@ -60,7 +60,10 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/x.ts': `import './y.ts';\n`,
     'src/pages/rss.ts': `import { collections } from '../content/config';\nimport x from '../content/blog/Chart';\n`,
     'src/pages/index.astro': `---\nimport logo from '../../public/logo.png';\nimport menu from '../assets/menu.js';\n---\n`,
-    'src/assets/menu.js': `import './menu.css';\n`,
+    'src/assets/menu.js': `import './menu.css';\nimport { x } from '@/x';\n`,
+    'src/assets/data/index.ts': '',
+    'src/pages/alias.astro': `---\nimport Chart from '@/content/blog/Chart';\nimport menu from '/src/assets/menu.js?raw';\nimport data from "~assets/data";\nimport { x } from '@/x';\nimport '@/assets/menu.css';\n---\n`,
+    'tsconfig.json': `{ // Aliases\n"compilerOptions": { "baseUrl": "./src", "paths": { "@/*": ["./*"], "~assets/*": ["assets/*"] } } }`,
     'public/logo.png': '',
   };
   for (const [path, text] of Object.entries(files)) {
@@ -74,7 +77,8 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/components/Card.astro': `---\nimport Chart from '../beside-content/blog/Chart.jsx';\n---\n`,
     'src/pages/rss.ts': `import { collections } from '../content.config';\nimport x from '../beside-content/blog/Chart';\n`,
     'src/pages/index.astro': `---\nimport logo from '../static/logo.png';\nimport menu from '../beside-assets/menu.js';\n---\n`,
-    'src/assets/menu.js': `import '../assets/menu.css';\n`,
+    'src/assets/menu.js': `import '../assets/menu.css';\nimport { x } from '@/x';\n`,
+    'src/pages/alias.astro': `---\nimport Chart from '../beside-content/blog/Chart';\nimport menu from '../beside-assets/menu.js?raw';\nimport data from "../beside-assets/data";\nimport { x } from '@/x';\nimport '@/assets/menu.css';\n---\n`,
   });
 });
 

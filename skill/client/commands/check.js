@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
 import { json } from '../call.js';
 import { log, plain, print, toJson } from '../output.js';
-import { isSkipped, readSettings } from '../project.js';
+import { isSkipped } from '../project.js';
+import { aliasesOf } from '../project-imports.js';
 import { exits, usage } from '../server.js';
 
 /** @typedef {import('./commands.js').Command} Command */
@@ -68,7 +69,7 @@ function report(missing) {
  * @param {(path: string) => boolean} takes
  */
 async function importsBelow(root, takes) {
-  const aliases = await aliasesOf(root);
+  const aliases = (await aliasesOf(root)).map(([alias]) => alias.replace(/\*$/, '')).filter(Boolean);
   /** @type {Map<string, string[]>} */
   const places = new Map();
   for (const file of (await sourcesBelow(root, root)).filter((path) => takes(relative(root, path)))) {
@@ -92,16 +93,6 @@ async function importsBelow(root, takes) {
  */
 function isPath(root, file, specifier) {
   return [dirname(file), root, join(root, 'src')].some((folder) => existsSync(join(folder, specifier)));
-}
-
-/**
- * What `paths` in the configuration of TypeScript begin with. It may have comments, so it is not parsed as JSON.
- * @param {string} root
- */
-async function aliasesOf(root) {
-  const text = await readSettings(join(root, 'tsconfig.json'));
-  const paths = /"paths"\s*:\s*\{([^}]*)\}/.exec(text)?.[1] ?? '';
-  return [...paths.matchAll(/"([^"]+)"\s*:/g)].map(([, alias = '']) => alias.replace(/\*$/, '')).filter(Boolean);
 }
 
 /**
