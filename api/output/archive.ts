@@ -42,7 +42,8 @@ const atOnceBytesMax = 1024 * 1024;
 const atOnceMax = 8;
 
 /**
- * Adds all files of the archive to the empty manifest of an upload, or none. Returns the paths that were left out.
+ * Adds all files of the archive to the empty manifest of an upload, or none. An archive of the same files may come again: the answer to the first
+ * may be lost. Returns the paths that were left out.
  * Throws `invalid_file`, `invalid_manifest`, `plan_limit`, `not_accepting_uploads`, `superseded`, `storage_error`.
  */
 export async function receiveArchive(
@@ -53,7 +54,7 @@ export async function receiveArchive(
 ): Promise<{ deployment: Deployment; leftOut: string[] }> {
   const deployment = await loadDeployment(em, actor, id);
   requireOpenUpload(deployment, deps.clock.now());
-  await requireEmpty(em, deployment);
+  await refuseNamed(em, deployment);
   const planLimits = planLimitsOf(deps.config, deployment.site, deps.clock.now(), roleOf(deployment.site, actor));
   const { files, leftOut } = await storeEntries(deps, planLimits, entriesOf(deps, type, body, boundsOf(planLimits)));
   if (files.length === 0) throw errors.invalid_manifest('The archive contains no files.');
@@ -64,9 +65,8 @@ export async function receiveArchive(
     await tx.execute('select 1 from deployment where id = ? for no key update', [id]);
     const locked = await tx.findOneOrFail(Deployment, { id }, { refresh: true, populate: ['site'] });
     requireOpenUpload(locked, deps.clock.now());
-    await requireEmpty(tx, locked);
     await recordHeldFiles(tx, locked.site.id, files);
-    await insertArrived(tx, id, files);
+    if (!(await hasCome(tx, locked, files))) await insertArrived(tx, id, files);
     return locked;
   });
   return { deployment: named, leftOut };
@@ -77,10 +77,29 @@ function boundsOf({ limits }: PlanLimits): ArchiveBounds {
   return { entriesMax, bodyBytesMax: limits.site_bytes + entriesMax * overheadBytes };
 }
 
-async function requireEmpty(em: EntityManager, { id, number }: Deployment): Promise<void> {
-  const [some] = await em.execute<unknown[]>('select 1 from upload_file where deployment_id = ? limit 1', [id]);
-  if (!some) return;
-  throw errors.not_accepting_uploads(`Version ${number} has files already, and an archive is the whole version.`, {
+/** Throws if the manifest has files that did not come with this version, as those of an archive do. */
+async function refuseNamed(em: EntityManager, deployment: Deployment): Promise<void> {
+  const query = 'select 1 from upload_file where deployment_id = ? and not came limit 1';
+  const [some] = await em.execute<unknown[]>(query, [deployment.id]);
+  if (some) throw notEmpty(deployment);
+}
+
+/** Whether the manifest has the files of this archive, whose bytes are all here now. Throws if it has others. */
+async function hasCome(tx: EntityManager, deployment: Deployment, files: readonly StoredFile[]): Promise<boolean> {
+  const named = await tx.execute<{ path: string; sha256: string; came: boolean }[]>(
+    `select path, encode(sha256, 'hex') as sha256, came from upload_file where deployment_id = ?`,
+    [deployment.id],
+  );
+  if (named.length === 0) return false;
+  const sent = new Map(files.map(({ path, sha256 }) => [path, sha256]));
+  const isSame = named.every(({ path, sha256, came }) => came && sent.get(path) === sha256);
+  if (!isSame || named.length !== sent.size) throw notEmpty(deployment);
+  await tx.execute('update upload_file set missing = false where deployment_id = ? and missing', [deployment.id]);
+  return true;
+}
+
+function notEmpty({ number }: Deployment) {
+  return errors.not_accepting_uploads(`Version ${number} has files already, and an archive is the whole version.`, {
     nextAction: 'Complete this version, or start a new upload and send the archive there.',
   });
 }

@@ -133,7 +133,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Send all files of an upload as one archive',
           description:
-            'The body is a tar (`application/x-tar`), a tar in gzip (`application/gzip`) or a zip (`application/zip`) of regular files; its root is the root of the site. It takes the place of manifest and files, once for each upload: if one file is refused, none is in the manifest. The contents may be at most 100 times larger than the archive. An account can send 2 archives at a time.',
+            'The body is a tar (`application/x-tar`), a tar in gzip (`application/gzip`) or a zip (`application/zip`) of regular files; its root is the root of the site. It takes the place of manifest and files, once for each upload: if one file is refused, none is in the manifest. If the answer is lost, send the same archive again. The contents may be at most 100 times larger than the archive. An account can send 2 archives at a time.',
           params: idParams,
           response: { 200: archiveAnswer },
         },
