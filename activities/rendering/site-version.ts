@@ -4,7 +4,7 @@ import type { SiteFile, SiteVersion } from '#providers/browser/site-files.ts';
 import { lookUpManifest } from '#providers/manifest-lookup.ts';
 import { decodedPath, findFile } from '#providers/manifest-paths.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
-import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
+import { publishedRedirects, redirectsFile } from '#providers/redirects/file.ts';
 import { createRedirectTable, findRedirect, type RedirectRule, rewriteOf } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 
@@ -29,7 +29,7 @@ export async function openVersion(
   const { origin } = new URL(siteUrl);
   const own = files.get(redirectsFile);
   const written = own && (await store.readAll(own.sha256));
-  const tables = [rules, written ? parseRedirectsFile(written, origin) : []].map(createRedirectTable);
+  const tables = [rules, written ? publishedRedirects(written, origin) : []].map(createRedirectTable);
 
   async function bytesAt(path: string, status?: number): Promise<SiteFile | undefined> {
     const file = files.get(path);

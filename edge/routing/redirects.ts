@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { answerPage, type EdgeResponse } from '#edge/content/response.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
-import { parseRedirectsFile } from '#providers/redirects/file.ts';
+import { publishedRedirects } from '#providers/redirects/file.ts';
 import {
   createRedirectTable,
   locationOf,
@@ -37,10 +37,7 @@ export function createSiteRedirects(store: Store, bytesMax: number): SiteRedirec
   return { cached: (sha256) => cache.get(sha256), load: (sha256) => cache.forceFetch(sha256) };
 }
 
-/**
- * The rules of a version; undefined if it has none. They were validated when it was published: an invalid file is older than redirect
- * rules, and is ignored.
- */
+/** The rules of a version; undefined if it has no file of them. */
 export async function readVersionRedirects(
   store: Store,
   file: ManifestFile | undefined,
@@ -48,11 +45,7 @@ export async function readVersionRedirects(
   if (!file) return undefined;
   const content = await store.readAll(file.sha256);
   if (!content) throw new Error(`blob ${file.sha256} is missing`);
-  try {
-    return createRedirectTable(parseRedirectsFile(content, ''));
-  } catch {
-    return undefined;
-  }
+  return createRedirectTable(publishedRedirects(content, ''));
 }
 
 /** The response of a redirect rule; undefined for a rewrite. Two lists together can form a loop: such a rule is skipped. */

@@ -35,6 +35,15 @@ export function parseRedirectsFile(content: Buffer, origin: string): RedirectRul
   return checkRedirects(written, origin, { rewrites: true });
 }
 
+/** The rules of a published version. They were validated when it was published: an invalid file is older than the rules, and is ignored. */
+export function publishedRedirects(content: Buffer, origin: string): RedirectRule[] {
+  try {
+    return parseRedirectsFile(content, origin);
+  } catch {
+    return [];
+  }
+}
+
 /** Throws `invalid_redirects` if the file contains invalid rules: a version with such rules does not go live. */
 export async function requireUsableRedirects(
   store: Pick<Store, 'readAll'>,

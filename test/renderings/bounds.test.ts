@@ -6,7 +6,7 @@ import { checkPage } from '#activities/rendering/check-page.ts';
 import { openVersion } from '#activities/rendering/site-version.ts';
 import type { OpenPage } from '#providers/browser/page.ts';
 import { type Fields, type Listener, openPipe, type Pipe } from '#providers/browser/pipe.ts';
-import { openRequests } from '#providers/browser/site-files.ts';
+import { openRequests, type SiteVersion } from '#providers/browser/site-files.ts';
 import { wallCommand } from '#providers/browser/wall.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { until } from '#test/stack/until.ts';
@@ -114,24 +114,25 @@ test('two sites with the same files have two browsers', async () => {
   expect([same?.key === one?.key, other?.key === one?.key]).toEqual([true, false]);
 });
 
-test('a deep link of a single-page app is shown as the app', async () => {
-  const contents = { 'index.html': 'The app', _redirects: '/* /index.html 200\n' };
-  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
-  const list = Object.entries(contents).map(([path, text]) => ({ path, sha256: hashOf(text), bytes: text.length }));
-  const manifestSha256 = 'b'.repeat(64);
-  const blobs = new Map([[manifestSha256, renderManifest(list)]]);
-  for (const text of Object.values(contents)) blobs.set(hashOf(text), Buffer.from(text));
-  const store = { readAll: async (sha256: string) => blobs.get(sha256) };
-  const app = await openVersion(store, 'acct', { manifestSha256, siteUrl: `${origin}/` }, []);
-  const shown = async (path: string) => {
-    const file = await app?.read(path);
-    return file && 'body' in file ? String(file.body) : undefined;
+test('a deep link of an app is shown as the app, by valid rules', async () => {
+  const appWith = async (rules: string) => {
+    const contents = { 'index.html': 'The app', _redirects: rules };
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+    const list = Object.entries(contents).map(([path, text]) => ({ path, sha256: hashOf(text), bytes: text.length }));
+    const manifestSha256 = 'b'.repeat(64);
+    const blobs = new Map([[manifestSha256, renderManifest(list)]]);
+    for (const text of Object.values(contents)) blobs.set(hashOf(text), Buffer.from(text));
+    const store = { readAll: async (sha256: string) => blobs.get(sha256) };
+    return await openVersion(store, 'acct', { manifestSha256, siteUrl: `${origin}/` }, []);
   };
-  expect(await Promise.all(['/', '/orders/17?tab=2', '/missing.js'].map(shown))).toEqual([
-    'The app',
-    'The app',
-    undefined,
-  ]);
+  const shown = async (app: SiteVersion | undefined, paths: string[]) => {
+    const files = await Promise.all(paths.map((path) => app?.read(path)));
+    return files.map((file) => (file && 'body' in file ? String(file.body) : undefined));
+  };
+  const paths = ['/', '/orders/17?tab=2', '/missing.js'];
+  expect(await shown(await appWith('/* /index.html 200\n'), paths)).toEqual(['The app', 'The app', undefined]);
+  // A file that is older than the rules: the edge ignores it, too.
+  expect(await shown(await appWith('/* /* 200\n'), paths)).toEqual(['The app', undefined, undefined]);
 });
 
 test('Chromium is shown nothing of other programs in /opt', () => {

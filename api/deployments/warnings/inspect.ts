@@ -3,7 +3,7 @@ import type { FoundWarnings, WarningKind } from '#db/deployments/deployment.ts';
 import { headersFile } from '#providers/headers/file.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
-import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
+import { publishedRedirects, redirectsFile } from '#providers/redirects/file.ts';
 import {
   createRedirectTable,
   findRedirect,
@@ -91,11 +91,7 @@ function withoutFile(files: readonly ManifestFile[]): string {
 async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
   const file = files.find(({ path }) => path === redirectsFile);
   const content = file && (await store.readAll(file.sha256));
-  try {
-    return content && createRedirectTable(parseRedirectsFile(content, ''));
-  } catch {
-    return undefined;
-  }
+  return content && createRedirectTable(publishedRedirects(content, ''));
 }
 
 /** Reads pages in the manifest's order until time, bytes or pages run out. Returns how many were read. */
