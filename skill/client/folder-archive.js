@@ -11,16 +11,25 @@ import { exits, Stop, usage } from './server.js';
 const blockBytes = 512;
 
 /**
- * Calls `use` with the path of the archive, which is removed afterwards, and with what is not in it: hidden files and links.
+ * The files of a folder that go into its archive, and the paths that do not: hidden files and links.
+ * @param {string} folder
+ */
+export async function archivedFiles(folder) {
+  const all = await filesBelow(folder);
+  const files = all.filter(({ path, isFile }) => isFile && hiddenIn(path) === undefined);
+  const leftOut = all.map(({ path, isFile }) => hiddenIn(path) ?? (isFile ? undefined : path));
+  return { files, leftOut: [...new Set(leftOut.filter((path) => path !== undefined))] };
+}
+
+/**
+ * Calls `use` with the path of the archive, which is removed afterwards, and with what is not in it.
  * @template Result
  * @param {string} folder
  * @param {(archive: string, leftOut: string[]) => Promise<Result>} use
  * @returns {Promise<Result>}
  */
 export async function withArchive(folder, use) {
-  const all = await filesBelow(folder);
-  const files = all.filter(({ path, isFile }) => isFile && hiddenIn(path) === undefined);
-  const leftOut = all.map(({ path, isFile }) => hiddenIn(path) ?? (isFile ? undefined : path));
+  const { files, leftOut } = await archivedFiles(folder);
   const home = await mkdtemp(join(tmpdir(), 'frontage-'));
   try {
     const archive = join(home, 'site.tar.gz');
@@ -29,7 +38,7 @@ export async function withArchive(folder, use) {
       createGzip(),
       createWriteStream(archive, { mode: 0o600 }),
     );
-    return await use(archive, [...new Set(leftOut.filter((path) => path !== undefined))]);
+    return await use(archive, leftOut);
   } finally {
     await rm(home, { recursive: true, force: true });
   }

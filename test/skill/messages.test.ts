@@ -1,5 +1,6 @@
 /** What the terminal client prints for people. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answers, home, refusal, run, url, useFakeServer } from './fake-server.ts';
@@ -125,4 +126,20 @@ test('JSON is saved where it is the result, not where it says to wait', async ()
     expect([name, exit, err]).toEqual([name, 3, '→ Ask again.\n']);
   }
   expect(readdirSync(home)).not.toContain('s.json');
+});
+
+test('an import of what cannot be a site makes none', async () => {
+  let made = 0;
+  answers['POST /v1/sites'] = () => {
+    made += 1;
+    return refusal(409, 'name_taken');
+  };
+  await mkdir(join(home, 'empty', '.git'), { recursive: true });
+  await writeFile(join(home, 'empty', '.git', 'HEAD'), 'x');
+  await writeFile(join(home, 'page.html'), 'x');
+  for (const args of [['--built', 'page.html'], ['--built', 'empty'], ['page.html'], ['empty'], ['nothing']]) {
+    const { exit, err } = await run(['import', ...args, '--yes']);
+    expect([exit, err]).toEqual([2, expect.stringMatching(/✗ There (is no folder|are no files of a)/)]);
+  }
+  expect(made).toBe(0);
 });

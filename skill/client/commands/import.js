@@ -1,10 +1,11 @@
 /** `import`: makes a site from an Astro project, or from output that another generator has built. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { json, siteOf } from '../call.js';
+import { archivedFiles } from '../folder-archive.js';
 import { log, plain } from '../output.js';
 import { planOf } from '../project.js';
 import { changesOf } from '../project-settings.js';
@@ -32,7 +33,9 @@ export const importProject = {
     try {
       const folder = built ? existing(built) : fetchProject(server, project, home);
       const plan = built ? undefined : await planOf(folder);
-      if (plan?.source.size === 0) throw usage(`There are no files of a project in ${project}.`, importProject.use);
+      const { size } = plan ? plan.source : new Set((await archivedFiles(folder)).files);
+      const what = plan ? 'a project' : 'a site';
+      if (size === 0) throw usage(`There are no files of ${what} in ${project}.`, importProject.use);
       const changes = plan && (await changesOf(folder, plan));
       if (plan && changes) await report(server, folder, plan, changes);
       const named = typeof flags.site === 'string' ? flags.site : nameOf(project);
@@ -54,7 +57,8 @@ export const importProject = {
 
 /** @param {string} folder */
 function existing(folder) {
-  if (!existsSync(folder)) throw usage(`There is no folder ${folder}.`, importProject.use);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw usage(`There is no folder ${folder}.`, importProject.use);
   return folder;
 }
 
