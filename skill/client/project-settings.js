@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { changedImports } from './project-imports.js';
 
 /** @typedef {import('./project.js').Plan} Plan */
-/** @typedef {{ texts: Map<string, string>, notes: string[] }} Changes The texts that change, by their paths in the project. */
+/** @typedef {{ texts: Map<string, string>, notes: string[], faults: string[] }} Changes The texts that change, by their paths in the project. */
 
 /**
  * @param {string} folder
@@ -14,7 +14,36 @@ import { changedImports } from './project-imports.js';
 export async function changesOf(folder, plan) {
   const texts = await changedImports(folder, plan);
   const notes = await changeBase(folder, plan, texts);
-  return { texts, notes };
+  return { texts, notes, faults: await headerFaults(folder, plan) };
+}
+
+/** The header fields that the service lets a site set. */
+export const headerNames = new Set(
+  [
+    'access-control-allow-headers access-control-allow-methods access-control-allow-origin',
+    'access-control-expose-headers access-control-max-age cache-control content-disposition content-language',
+    'content-security-policy content-security-policy-report-only cross-origin-embedder-policy',
+    'cross-origin-opener-policy cross-origin-resource-policy link permissions-policy referrer-policy',
+    'x-content-type-options x-frame-options x-robots-tag',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/**
+ * The lines of `_headers` that the service would refuse.
+ * @param {string} folder
+ * @param {Plan} plan
+ */
+async function headerFaults(folder, { root, source }) {
+  const path = source.get(`${root}_headers`);
+  if (path === undefined) return [];
+  const lines = (await readFile(join(folder, path), 'utf8')).replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  return lines.flatMap((line, index) => {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#') || line.startsWith('/')) return [];
+    const [name = ''] = text.split(':', 1);
+    if (headerNames.has(name.trim().toLowerCase())) return [];
+    return [`Line ${index + 1} of ${path} sets ${name}, which a site cannot set.`];
+  });
 }
 
 const configName = /^astro\.config\.[mc]?[jt]s$/;

@@ -137,9 +137,13 @@ test('an import of what cannot be a site makes none', async () => {
   await mkdir(join(home, 'empty', '.git'), { recursive: true });
   await writeFile(join(home, 'empty', '.git', 'HEAD'), 'x');
   await writeFile(join(home, 'page.html'), 'x');
+  await mkdir(join(home, 'project', 'public'), { recursive: true });
+  await writeFile(join(home, 'project', 'public', '_headers'), '/*\n  X-Powered-By: me\n');
   for (const args of [['--built', 'page.html'], ['--built', 'empty'], ['page.html'], ['empty'], ['nothing']]) {
     const { exit, err } = await run(['import', ...args, '--yes']);
     expect([exit, err]).toEqual([2, expect.stringMatching(/✗ There (is no folder|are no files of a)/)]);
   }
+  const { exit, err } = await run(['import', 'project', '--yes']);
+  expect([exit, err]).toEqual([1, expect.stringContaining('Line 2 of public/_headers sets X-Powered-By')]);
   expect(made).toBe(0);
 });

@@ -4,9 +4,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { headerNames, parseHeadersFile } from '#providers/headers/file.ts';
 import { planOf } from '#skill/client/project.js';
 import { changedImports } from '#skill/client/project-imports.js';
-import { changesOf } from '#skill/client/project-settings.js';
+import { changesOf, headerNames as acceptedHere } from '#skill/client/project-settings.js';
 import { quickest } from '#test/stack/quickest.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
@@ -128,6 +129,19 @@ test('a base other than the root is changed, and said', async () => {
   expect(await changesWith('export default { base: process.env.BASE };')).toEqual([undefined, [computed]]);
   expect(await changesWith("export default { base: '/', database: 'x' };")).toEqual([undefined, []]);
   expect(await changesWith('export default {};')).toEqual([undefined, []]);
+});
+
+test('the lines of _headers that the service would refuse are named', async () => {
+  expect([...acceptedHere].sort()).toEqual([...headerNames].sort());
+  const project = await mkdtemp(join(folder, 'headers-'));
+  const text = '\uFEFF# all\n/*\r\n  X-Frame-Options: DENY\n  Strict-Transport-Security: max-age=1\n';
+  await mkdir(join(project, 'public'));
+  await writeFile(join(project, 'public', '_headers'), `${text}https://a.example/*\n  Link: <x>\n! Link\n`);
+  const { faults } = await changesOf(project, await planOf(project));
+  const line = (number: number, name: string) =>
+    `Line ${number} of public/_headers sets ${name}, which a site cannot set.`;
+  expect(faults).toEqual([line(4, 'Strict-Transport-Security'), line(5, 'https'), line(7, '! Link')]);
+  expect(() => parseHeadersFile(Buffer.from(text))).toThrow('Line 4 of _headers');
 });
 
 test('files outside the root of a monorepo stay where they are', async () => {

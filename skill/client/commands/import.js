@@ -38,6 +38,7 @@ export const importProject = {
       if (size === 0) throw usage(`There are no files of ${what} in ${project}.`, importProject.use);
       const changes = plan && (await changesOf(folder, plan));
       if (plan && changes) await report(server, folder, plan, changes);
+      if (changes?.faults.length) throw refusal(changes.faults);
       const named = typeof flags.site === 'string' ? flags.site : nameOf(project);
       log(`→ ${flags.site ? 'Replaces what is in' : 'Makes'} the site ${plain(named)}, and publishes it.`);
       if (!flags.yes) await confirm();
@@ -54,6 +55,12 @@ export const importProject = {
     }
   },
 };
+
+/** @param {string[]} faults */
+function refusal(faults) {
+  const next = 'Remove these lines, in a clone if the project is a git URL, then import its folder.';
+  return new Stop(exits.refused, `Nothing has changed.\n${faults.join('\n')}`, { next });
+}
 
 /** @param {string} folder */
 function existing(folder) {
