@@ -1,6 +1,7 @@
 /** What an import changes in the texts of a project, and what its owner should know before it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readSettings } from './project.js';
 import { changedImports } from './project-imports.js';
 
 /** @typedef {import('./project.js').Plan} Plan */
@@ -13,8 +14,29 @@ import { changedImports } from './project-imports.js';
  */
 export async function changesOf(folder, plan) {
   const texts = await changedImports(folder, plan);
-  const notes = await changeBase(folder, plan, texts);
+  const notes = [...(await changeBase(folder, plan, texts)), ...(await publicVariables(folder, plan))];
   return { texts, notes, faults: await headerFaults(folder, plan) };
+}
+
+/** What a build for production reads. */
+const environments = ['.env', '.env.local', '.env.production', '.env.production.local'];
+
+/**
+ * The public variables that stay behind with the files of the environment, which may have secrets, too.
+ * @param {string} folder
+ * @param {Plan} plan
+ */
+async function publicVariables(folder, { root }) {
+  const settings = await readSettings(join(folder, 'frontage.toml'));
+  const isSet = new Set([...settings.matchAll(/^[ \t]*(PUBLIC_\w+)[ \t]*=/gm)].map(([, name]) => name));
+  const notes = environments.map(async (file) => {
+    const text = await readSettings(join(folder, root, file));
+    const names = [...text.matchAll(/^[ \t]*(?:export[ \t]+)?(PUBLIC_\w+)[ \t]*=/gm)].map(([, name]) => name);
+    const left = [...new Set(names)].filter((name) => !isSet.has(name));
+    const where = 'the site’s public variables are under [env] in frontage.toml, in the root of the project';
+    return left.length === 0 ? [] : [`${root}${file} is left out, with ${left.join(', ')}: ${where}.`];
+  });
+  return (await Promise.all(notes)).flat();
 }
 
 /** The header fields that the service lets a site set. */

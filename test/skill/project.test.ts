@@ -131,6 +131,19 @@ test('a base other than the root is changed, and said', async () => {
   expect(await changesWith('export default {};')).toEqual([undefined, []]);
 });
 
+test('public variables that are left out are named, without their values', async () => {
+  const project = await mkdtemp(join(folder, 'variables-'));
+  await mkdir(join(project, 'web'));
+  const lines = 'PUBLIC_A=secret\nexport PUBLIC_B = "secret"\n# PUBLIC_C=secret\nPUBLIC_SET=secret\nKEY=secret\n';
+  await writeFile(join(project, 'web', '.env'), lines);
+  await writeFile(join(project, 'web', '.env.example'), lines);
+  await writeFile(join(project, 'web', '.env.production'), 'KEY=secret\n');
+  await writeFile(join(project, 'frontage.toml'), '[build]\nroot = "web"\n[env]\nPUBLIC_SET = "x"\n');
+  const { notes } = await changesOf(project, await planOf(project));
+  expect(notes).toEqual([expect.stringMatching(/^web\/\.env is left out, with PUBLIC_A, PUBLIC_B: .*\[env\]/)]);
+  expect(notes.join()).not.toContain('secret');
+});
+
 test('the lines of _headers that the service would refuse are named', async () => {
   expect([...acceptedHere].sort()).toEqual([...headerNames].sort());
   const project = await mkdtemp(join(folder, 'headers-'));
