@@ -143,7 +143,13 @@ test('an import of what cannot be a site makes none', async () => {
     const { exit, err } = await run(['import', ...args, '--yes']);
     expect([exit, err]).toEqual([2, expect.stringMatching(/✗ There (is no folder|are no files of a)/)]);
   }
-  const { exit, err } = await run(['import', 'project', '--yes']);
-  expect([exit, err]).toEqual([1, expect.stringContaining('Line 2 of public/_headers sets X-Powered-By')]);
+  const fault = 'Line 2 of public/_headers sets X-Powered-By';
+  expect(await run(['import', 'project', '--yes'])).toMatchObject({ exit: 1, err: expect.stringContaining(fault) });
+  await mkdir(join(home, 'mono', 'apps', 'web', 'public'), { recursive: true });
+  await writeFile(join(home, 'mono', 'apps', 'web', 'astro.config.mjs'), 'export default {};');
+  const monorepo = await run(['import', 'mono', '--yes']);
+  expect([monorepo.exit, monorepo.err]).toEqual([2, expect.stringContaining("→ add --root 'apps/web'")]);
+  const shown = await run(['import', 'mono', '--root', 'apps/web']);
+  expect([shown.exit, shown.err]).toEqual([4, expect.stringContaining('Makes the site web')]);
   expect(made).toBe(0);
 });

@@ -1,10 +1,11 @@
 /** What becomes of each file of a project that is imported. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { headerNames, parseHeadersFile } from '#providers/headers/file.ts';
+import { addressOf, folderIn } from '#skill/client/checkout.js';
 import { planOf } from '#skill/client/project.js';
 import { changedImports } from '#skill/client/project-imports.js';
 import { changesOf, headerNames as acceptedHere } from '#skill/client/project-settings.js';
@@ -155,6 +156,31 @@ test('the lines of _headers that the service would refuse are named', async () =
     `Line ${number} of public/_headers sets ${name}, which a site cannot set.`;
   expect(faults).toEqual([line(4, 'Strict-Transport-Security'), line(5, 'https'), line(7, '! Link')]);
   expect(() => parseHeadersFile(Buffer.from(text))).toThrow('Line 4 of _headers');
+});
+
+test.each([
+  ['../shop', undefined],
+  ['git@github.com:a/b.git', { url: 'git@github.com:a/b.git', root: '' }],
+  ['https://github.com/a/tree', { url: 'https://github.com/a/tree', root: '' }],
+  ['https://github.com/a/b/tree/main', { url: 'https://github.com/a/b', branch: 'main', root: '' }],
+  [
+    'https://github.com/a/tree/tree/v1%2Ex/examples/a%20b/?tab=1#x',
+    { url: 'https://github.com/a/tree', branch: 'v1.x', root: 'examples/a b/' },
+  ],
+  ['https://gitlab.com/a/b/c/-/tree/main/d', { url: 'https://gitlab.com/a/b/c', branch: 'main', root: 'd' }],
+])('the project %s has its parts', (project, parts) => {
+  expect(addressOf(project)).toEqual(parts);
+});
+
+test('a folder of a project is in it', async () => {
+  const project = await mkdtemp(join(folder, 'folder-'));
+  await mkdir(join(project, 'a', 'b'), { recursive: true });
+  await symlink(tmpdir(), join(project, 'a', 'out'));
+  await writeFile(join(project, 'file'), '');
+  expect(folderIn(project, '')).toBe(await realpath(project));
+  expect(folderIn(project, 'a/b/')).toBe(await realpath(join(project, 'a', 'b')));
+  for (const root of ['a/out', '..', 'a/../..', 'file', 'none'])
+    expect(() => folderIn(project, root)).toThrow(`There is no folder ${root} in the project.`);
 });
 
 test('files outside the root of a monorepo stay where they are', async () => {

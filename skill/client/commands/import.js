@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { json, siteOf } from '../call.js';
+import { addressOf, folderIn, projectsBelow } from '../checkout.js';
 import { archivedFiles } from '../folder-archive.js';
 import { log, plain } from '../output.js';
 import { planOf } from '../project.js';
@@ -21,32 +22,39 @@ import { deploy, publish } from './publishing.js';
 
 /** @type {Command} */
 export const importProject = {
-  use: 'frontage import <folder or git URL> [--site <site>] [--yes] | frontage import --built <folder> [--site <site>] [--yes]',
+  use: 'frontage import <folder or git URL> [--root <folder in it>] [--site <site>] [--yes] | frontage import --built <folder> [--site <site>] [--yes]',
   about:
-    'Make a site from an Astro project, or from built output: show what becomes of its files, ask, push and publish. Without --site the site is new, and named after the folder.',
+    'Make a site from an Astro project, or from built output: show what becomes of its files, ask, push and publish. The page of a folder on GitHub or GitLab is a git URL, too. Without --site the site is new, and named after the folder.',
   async run(server, [from], options) {
     const { flags } = options;
     const built = typeof flags.built === 'string' ? flags.built : undefined;
     const project = built ?? from;
     if (!project || (built && from)) throw usage('Specify one folder or git URL.', importProject.use);
+    const address = built ? undefined : addressOf(project);
+    const root = typeof flags.root === 'string' ? flags.root : (address?.root ?? '');
+    if (flags.root === true || (built && root))
+      throw usage('Specify a folder of a project as --root.', importProject.use);
     const home = await mkdtemp(join(tmpdir(), 'frontage-import-'));
     try {
-      const folder = built ? existing(built) : fetchProject(server, project, home);
+      const folder = folderIn(address ? fetchProject(server, address, home) : existing(project), root);
       const plan = built ? undefined : await planOf(folder);
       const { size } = plan ? plan.source : new Set((await archivedFiles(folder)).files);
       const what = plan ? 'a project' : 'a site';
       if (size === 0) throw usage(`There are no files of ${what} in ${project}.`, importProject.use);
+      const [below, ...more] = plan ? projectsBelow(plan) : [];
+      if (below !== undefined) throw monorepo(below, more);
       const changes = plan && (await changesOf(folder, plan));
       if (plan && changes) await report(server, folder, plan, changes);
       if (changes?.faults.length) throw refusal(changes.faults);
-      const named = typeof flags.site === 'string' ? flags.site : nameOf(project);
+      const named = typeof flags.site === 'string' ? flags.site : nameOf(root || (address?.url ?? resolve(project)));
       log(`→ ${flags.site ? 'Replaces what is in' : 'Makes'} the site ${plain(named)}, and publishes it.`);
       if (!flags.yes) await confirm();
       const site = flags.site ? await siteOf(server, named) : await createFor(server, named);
       if (!plan || !changes) return await deploy.run(server, [site.id, folder], { ...options, flags: {} });
       await push(server, site, { folder, plan, changes, home }).catch((error) => {
         if (!(error instanceof Stop)) throw error;
-        const next = `change the project, then: frontage import ${quoted(project)} --site ${site.name}`;
+        const inside = flags.root ? ` --root ${quoted(root)}` : '';
+        const next = `change the project, then: frontage import ${quoted(project)}${inside} --site ${site.name}`;
         throw new Stop(error.exit, error.message, { next });
       });
       return await publish.run(server, [site.id], { ...options, flags: {} });
@@ -70,20 +78,30 @@ function existing(folder) {
 }
 
 /**
+ * @param {string} below
+ * @param {string[]} more
+ */
+function monorepo(below, more) {
+  const where = [below, ...more.slice(0, pathsShown - 1)].join(', ');
+  const next = `add --root ${quoted(below)}; to keep the other folders, too, put root = "${below}" under [build] in frontage.toml`;
+  return usage(`The root has no Astro project, but there is one in ${where}.`, next);
+}
+
+/**
  * @param {Server} server
- * @param {string} project
+ * @param {{ url: string, branch?: string }} address
  * @param {string} home
  */
-function fetchProject(server, project, home) {
-  if (!/^(https?|ssh|git|file):\/\/|^git@[\w.-]+:/.test(project)) return existing(project);
+function fetchProject(server, { url, branch }, home) {
   const into = join(home, 'project');
-  runGit(server, ['clone', '--quiet', '--depth', '1', '--', project, into]);
+  const one = branch ? [`--branch=${branch}`] : [];
+  runGit(server, ['clone', '--quiet', '--depth', '1', ...one, '--', url, into]);
   return into;
 }
 
-/** @param {string} project */
-const nameOf = (project) =>
-  basename(/:\/\/|^git@/.test(project) ? project : resolve(project))
+/** @param {string} place A path or a URL. */
+const nameOf = (place) =>
+  basename(place)
     .replace(/\.git$/, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
