@@ -65,16 +65,20 @@ describeFirst((kind) => {
     },
   );
 
-  test('the platform’s address overrides the configured one, and a base is warned of', async () => {
+  test('the platform’s address and the output’s _headers win; a base is warned of', async () => {
     const tree = site({
-      'astro.config.mjs':
-        "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere', base: '/shop' };",
+      'astro.config.mjs': `import fs from 'node:fs';
+        const write = ({ dir }) => fs.writeFileSync(new URL('_headers', dir), 'of the output');
+        export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere', base: '/shop',
+          integrations: [{ name: 'x', hooks: { 'astro:build:done': write } }] };`,
+      'public/_headers': 'of the source',
       'src/pages/index.astro': '<p>{Astro.site.href}</p>',
     });
     const { outcome, files, log } = await build(sandbox, tree);
     expect(log).toContain('Warning: The configuration sets base to "/shop');
     expect(outcome).toEqual({ status: 'built' });
     expect(String(files.get('index.html'))).toContain('<p>https://shop.example/</p>');
+    expect(String(files.get('_headers'))).toBe('of the output');
   });
 
   const faults = [
