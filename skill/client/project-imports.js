@@ -51,7 +51,10 @@ function targetOf(root, aliases, specifier) {
   for (const [alias, target] of aliases) {
     const start = alias.replace(/\*$/, '');
     if (start === alias ? specifier === alias : specifier.startsWith(start))
-      return posix.join(root, target.replace('*', () => specifier.slice(start.length)));
+      return posix.join(
+        root,
+        target.replace('*', () => specifier.slice(start.length)),
+      );
   }
   return '';
 }

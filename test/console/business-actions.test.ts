@@ -104,6 +104,8 @@ test('agents, payout accounts and sessions of an account change by their forms',
   expect((await browser.open('/account/payouts/new')).text).toContain('a restricted key in your Stripe dashboard');
   await act(browser, added.url, 'Save the name', { name: 'Third till' });
   await act(browser, added.url, 'Replace the key', { secret_key: 'nonsense' });
+  const replaced = await act(browser, added.url, 'Replace the key', { secret_key: `${key.secret_key}_next` });
+  expect(replaced.said).toBe('The key is replaced.');
   const accounts = async () => (await owner.call('GET', '/v1/account/payout-accounts')).body.items;
   expect((await accounts()).map(({ name }: { name: string }) => name)).toEqual(['Third till', 'Till']);
   const connect = await act(browser, '/account/payouts/new', 'Continue', { name: 'By link' });

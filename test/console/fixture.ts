@@ -117,7 +117,8 @@ export async function createConsoleFixture() {
   async function newBusySite(text: string) {
     const owner = await people.newSignedIn(text.slice(0, 60));
     const site = await createSite(owner, { title: text.slice(0, 80) });
-    const body = { page: '/', body: text, position: { quote: text.slice(0, 300) } };
+    const comment = { page: '/', body: text, position: { quote: text.slice(0, 300) } };
+    const body = { ...comment, screenshot_base64: png.toString('base64') };
     const { body: thread } = await owner.call('POST', `/v1/sites/${site.id}/comments`, { body });
     await addVersion(people, site.id, 'retired');
     await pictured(site.id, await addVersion(people, site.id, 'live'));

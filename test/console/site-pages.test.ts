@@ -47,6 +47,11 @@ test.each(ways)('an owner reads why a build failed, and restores a version ($nam
 test.each(ways)('an owner answers, resolves and reopens a comment in their own name ($name)', slow, async (way) => {
   const { owner, site, thread } = await fixture.newBusySite('The joinery');
   const page = await open(owner, `/account/sites/${site.id}/comments`, way);
+  const widthShown = `document.querySelector('[alt="The page when the comment was written"]').naturalWidth`;
+  await until(
+    () => page.evaluate<number>(widthShown),
+    (width) => width > 0,
+  );
   await typeInto(page, 'Reply', '   ');
   await press(page, 'Send');
   expect(await page.getByRole('alert').textContent()).toMatch(/message/i);

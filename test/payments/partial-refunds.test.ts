@@ -148,7 +148,8 @@ describe('a part of a payment', () => {
     const [mail] = await mailsWaiting(fixture, 'booking-cancelled', id);
     expect(mail?.data).toMatchObject({ moneyBack: '€15.00' });
     const { text } = writeMail('booking-cancelled', mail?.data as never, { baseUrl: fixture.config.baseUrl });
-    const part = /The remaining €15\.00 of (your|the visitor’s) payment is being refunded; €10\.00 was refunded before\./;
+    const part =
+      /The remaining €15\.00 of (your|the visitor’s) payment is being refunded; €10\.00 was refunded before\./;
     expect(text).toMatch(part);
     await until(payment.statusOf, (status) => status === 'refunded');
     expect(fixture.heldFor(paymentId)).toBe(0);

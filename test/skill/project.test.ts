@@ -8,7 +8,7 @@ import { headerNames, parseHeadersFile } from '#providers/headers/file.ts';
 import { addressOf, folderIn } from '#skill/client/checkout.js';
 import { planOf } from '#skill/client/project.js';
 import { changedImports } from '#skill/client/project-imports.js';
-import { changesOf, headerNames as acceptedHere } from '#skill/client/project-settings.js';
+import { headerNames as acceptedHere, changesOf } from '#skill/client/project-settings.js';
 import { quickest } from '#test/stack/quickest.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'frontage-project-'));
