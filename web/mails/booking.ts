@@ -119,19 +119,7 @@ export function bookingTaken({
   });
 }
 
-/** To the site's address for booking notices, and to a visitor who is notified. */
-export function bookingCancelled({
-  to,
-  visitorName,
-  moneyBack = null,
-  moneyOwed = null,
-  moneyBefore = null,
-  by = to === 'site' ? 'visitor' : 'site',
-  isVisitorNotified = true,
-  wasNoticed = true,
-  account,
-  ...facts
-}: OfNotice & {
+type OfCancellation = OfNotice & {
   to: 'site' | 'visitor';
   visitorName: string;
   /** The amount being refunded automatically, and the amount that only the owner of the payout account can refund. */
@@ -144,7 +132,21 @@ export function bookingCancelled({
   isVisitorNotified?: boolean;
   /** Whether an e-mail about the new booking was sent, to which one can reply. */
   wasNoticed?: boolean;
-}): WrittenMail {
+};
+
+/** To the site's address for booking notices, and to a visitor who is notified. */
+export function bookingCancelled({
+  to,
+  visitorName,
+  moneyBack = null,
+  moneyOwed = null,
+  moneyBefore = null,
+  by = to === 'site' ? 'visitor' : 'site',
+  isVisitorNotified = true,
+  wasNoticed = true,
+  account,
+  ...facts
+}: OfCancellation): WrittenMail {
   const forSite = to === 'site';
   return write({
     subject: forSite ? `Cancelled: ${facts.service}, ${whenOf(facts)}` : `Cancelled: ${whenOf(facts)}`,
