@@ -41,10 +41,20 @@ type Unfinished = {
  * or undefined if the rendering is gone.
  */
 export async function lockRenderings(tx: EntityManager, id: string): Promise<string | undefined> {
-  const [owner] = await tx.execute<{ account: string }[]>(
-    `select ${account} as account from ${withOwner} where rendering.id = ?`,
-    [id],
-  );
+  return await lockOf(tx, `select ${account} as account from ${withOwner} where rendering.id = ?`, id);
+}
+
+/** The same before the row is inserted: it waits for no row of a transaction that has the lock. */
+export async function lockNewRendering(
+  tx: EntityManager,
+  of: { site: string } | { sketch: string },
+): Promise<string | undefined> {
+  const [table, id] = 'site' in of ? ['site', of.site] : ['sketch', of.sketch];
+  return await lockOf(tx, `select account_id as account from ${table} where id = ?`, id);
+}
+
+async function lockOf(tx: EntityManager, select: string, id: string): Promise<string | undefined> {
+  const [owner] = await tx.execute<{ account: string }[]>(select, [id]);
   if (owner) await lockInTransaction(tx, `renderings of ${owner.account}`);
   return owner?.account;
 }

@@ -7,7 +7,7 @@ import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { type ErrorBody, errors } from '#runtime/errors.ts';
 import { type Checked, Rendering, type RenderingKind, RenderingPicture, type Work } from './rendering.ts';
-import { lockRenderings, restartRenderings, startNext } from './starts.ts';
+import { lockNewRendering, lockRenderings, restartRenderings, startNext } from './starts.ts';
 
 export type NewRendering = {
   id: string;
@@ -50,13 +50,13 @@ export async function queueRendering(
   const kind = kindOf(work);
   const site = 'deployment' in of ? of.deployment.site.id : undefined;
   const which = 'deployment' in of ? { deployment: of.deployment.id } : of;
+  const account = await lockNewRendering(tx, 'deployment' in of ? { site: of.deployment.site.id } : of);
   const [made] = await tx.execute<{ id: string }[]>(
     `insert into rendering (id, kind, site_id, ${'sketch' in which ? 'sketch_id' : 'deployment_id'}, form, work, status, asked, created_at)
      values (?, ?, ?, ?, ?, ?, 'queued', ?, ?) on conflict do nothing returning id`,
     [id, kind, site ?? null, ...Object.values(which), formOf(work), JSON.stringify(work), asked, clock.now()],
   );
   if (!made) return (await findRendering(tx, which, work))?.id ?? id;
-  const account = await lockRenderings(tx, id);
   if (account !== undefined) await startNext(tx, clock, account, id);
   return id;
 }

@@ -13,6 +13,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createSite } from '#test/output/fixture.ts';
+import { until } from '#test/stack/until.ts';
 import { createPriority } from '#worker/priority.ts';
 import { createRenderingFixture, goodPage } from './fixture.ts';
 
@@ -54,6 +55,28 @@ test('a call that joins a queued check takes a place of those asked for', async 
   expect(joined.body).toMatchObject({ id: all[1], status: 'queued' });
   expect(await started(all)).toEqual(all);
   expect((await caller.call('GET', '/v1/account')).body.limits.screenshots_per_hour.used).toBe(0);
+});
+
+test('a call for a check and the check of a publish do not block each other', async () => {
+  const { caller, version } = await waitingRenderings();
+  const em = fixture.deps.em();
+  const deployment = await em.findOneOrFail(Deployment, { id: version });
+  const queue = (tx: typeof em, id: string, work: Work) =>
+    queueRendering(tx, fixture.clock, { id, work, asked: false, deployment });
+  const waiting = () =>
+    em.execute(
+      `select 1 from pg_locks join pg_database on pg_database.oid = pg_locks.database
+       where datname = current_database() and locktype = 'advisory' and not granted`,
+    );
+  const check = newId('check');
+  const called = await em.transactional(async (tx) => {
+    await queue(tx, newId('shot'), { card: true });
+    const call = caller.call('POST', `/v1/deployments/${version}/checks`, { body: {}, ...soon });
+    await until(waiting, (locks) => locks.length > 0);
+    await queue(tx, check, { paths: null });
+    return { call };
+  });
+  expect(await called.call).toMatchObject({ status: 200, body: { id: check, status: 'queued' } });
 });
 
 test('an interrupted check stays unfinished, and blames no page', async () => {
