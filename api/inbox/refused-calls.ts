@@ -7,7 +7,7 @@ import type { PartOfScope } from '#rules/scopes.ts';
 import { unfinished } from './done.ts';
 import { type CodeSource, type InboxItem, whoseDone } from './item.ts';
 
-/** A reader that is limited to some sites is not told of calls about others. */
+/** A reader that is limited to some sites sees calls about these alone. */
 export const refusedCalls: CodeSource = async (em, reader, since, context) => {
   const { accountId, scope, sites } = reader;
   const { config, now } = context;
@@ -17,7 +17,7 @@ export const refusedCalls: CodeSource = async (em, reader, since, context) => {
   };
   const waiting = (await waitingRefusals(em, now, accountId, open))
     .map((call) => ({ call, named: sitesNamed(call) }))
-    .filter(({ named }) => scope.sites === 'all' || named.every((id) => sites.has(id)));
+    .filter(({ named }) => scope.sites === 'all' || (named.length > 0 && named.every((id) => sites.has(id))));
   return waiting.map(({ call, named }): InboxItem => {
     const siteId = named.find((id) => sites.has(id));
     const refusal = refusalOf(call);
