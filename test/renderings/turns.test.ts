@@ -57,7 +57,7 @@ test('a call that joins a queued check takes a place of those asked for', async 
   expect((await caller.call('GET', '/v1/account')).body.limits.screenshots_per_hour.used).toBe(0);
 });
 
-test('a call for a check and the check of a publish do not block each other', async () => {
+test('a called check and the check of a publish do not deadlock', async () => {
   const { caller, version } = await waitingRenderings();
   const em = fixture.deps.em();
   const deployment = await em.findOneOrFail(Deployment, { id: version });
