@@ -13,6 +13,14 @@ export async function lockSite(tx: EntityManager, siteId: string): Promise<Site>
   return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
+/**
+ * Keeps the site's row until the transaction ends. Call it before `lockAccount` or the lock of another row where a row that
+ * refers to the site is added later: adding it waits for whoever has locked the site, and they lock the others next.
+ */
+export async function holdSite(tx: EntityManager, siteId: string): Promise<void> {
+  await tx.execute('select 1 from site where id = ? for key share', [siteId]);
+}
+
 /** Whether a site counts against the limit of its account's plan, in SQL. */
 export const countsSql = `purged_at is null and (status = 'active' or delete_at is not null)`;
 

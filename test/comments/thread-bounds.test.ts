@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { personOf } from '#api/access.ts';
 import { changeThreadStatus, replyTo } from '#api/comments/rules.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
+import { lockSite } from '#db/sites/transitions.ts';
 import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { type CommentFixture, createCommentFixture } from './fixture.ts';
 
 let fixture: CommentFixture;
@@ -61,4 +64,16 @@ test('a thread resolved during replies has all of them, and is resolved', async 
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const [thread] = (await owner.list()).body.items;
   expect([thread.status, thread.messages.length]).toEqual(['resolved', 12]);
+});
+
+test('a comment and a publish of its site do not deadlock', async () => {
+  const owner = await fixture.newOwner();
+  const { comment } = await fixture.deps.em().transactional(async (tx) => {
+    await lockSite(tx, owner.site.id);
+    const comment = owner.open();
+    await untilBlocked(fixture.deps);
+    await lockAccount(tx, owner.accountId);
+    return { comment };
+  });
+  expect((await comment).status).toBe(200);
 });

@@ -1,3 +1,5 @@
+import type { EntityManager } from '#db/orm.ts';
+
 /** Polls until a state is reached, and fails with the last one seen. */
 export async function until<T>(
   look: () => Promise<T> | T,
@@ -11,4 +13,13 @@ export async function until<T>(
     if (performance.now() > end) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** Polls until a transaction of this database waits for a lock. */
+export async function untilBlocked({ em }: { em(): EntityManager }): Promise<void> {
+  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(
+    () => em().execute<unknown[]>(waits),
+    ({ length }) => length > 0,
+  );
 }
