@@ -2,9 +2,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, expect, test, vi } from 'vitest';
 import { browserActivities } from '#activities/rendering.ts';
+import { lockAccount } from '#db/accounts/lock.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Rendering, type Work } from '#db/renderings/rendering.ts';
 import { failRendering, finishRendering, queueRendering, sweepRenderings } from '#db/renderings/transitions.ts';
+import { lockSite } from '#db/sites/transitions.ts';
 import { BrowserFault } from '#providers/browser/pipe.ts';
 import type { Renderer } from '#providers/browser/renderer.ts';
 import { createTurns } from '#providers/browser/turns.ts';
@@ -13,7 +15,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { createSite } from '#test/output/fixture.ts';
-import { until } from '#test/stack/until.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { createPriority } from '#worker/priority.ts';
 import { createRenderingFixture, goodPage } from './fixture.ts';
 
@@ -63,20 +65,29 @@ test('a called check and the check of a publish do not deadlock', async () => {
   const deployment = await em.findOneOrFail(Deployment, { id: version });
   const queue = (tx: typeof em, id: string, work: Work) =>
     queueRendering(tx, fixture.clock, { id, work, asked: false, deployment });
-  const waiting = () =>
-    em.execute(
-      `select 1 from pg_locks join pg_database on pg_database.oid = pg_locks.database
-       where datname = current_database() and locktype = 'advisory' and not granted`,
-    );
   const check = newId('check');
   const called = await em.transactional(async (tx) => {
     await queue(tx, newId('shot'), { card: true });
     const call = caller.call('POST', `/v1/deployments/${version}/checks`, { body: {}, ...soon });
-    await until(waiting, (locks) => locks.length > 0);
+    await untilBlocked(fixture.deps);
     await queue(tx, check, { paths: null });
     return { call };
   });
   expect(await called.call).toMatchObject({ status: 200, body: { id: check, status: 'queued' } });
+});
+
+test('a called check and a publish that is being accepted do not deadlock', async () => {
+  const { caller, version } = await waitingRenderings();
+  const em = fixture.deps.em();
+  const { site } = await em.findOneOrFail(Deployment, { id: version });
+  const { call } = await em.transactional(async (tx) => {
+    await lockSite(tx, site.id);
+    const call = caller.call('POST', `/v1/deployments/${version}/checks`, { body: {}, ...soon });
+    await untilBlocked(fixture.deps);
+    await lockAccount(tx, caller.accountId);
+    return { call };
+  });
+  expect((await call).status).toBe(200);
 });
 
 test('an interrupted check stays unfinished, and blames no page', async () => {
