@@ -62,10 +62,11 @@ export async function receiveArchive(
   const current = deps.em();
   await recheckAuthorization(current, deps, actor);
   const named = await current.transactional(async (tx) => {
+    // Before the deployment is locked: these rows refer to the site, which opening or completing an upload locks first.
+    await recordHeldFiles(tx, deployment.site.id, files);
     await tx.execute('select 1 from deployment where id = ? for no key update', [id]);
     const locked = await tx.findOneOrFail(Deployment, { id }, { refresh: true, populate: ['site'] });
     requireOpenUpload(locked, deps.clock.now());
-    await recordHeldFiles(tx, locked.site.id, files);
     if (!(await hasCome(tx, locked, files))) await insertArrived(tx, id, files);
     return locked;
   });

@@ -1,4 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
+import { lockSite } from '#db/sites/transitions.ts';
+import { untilBlocked } from '#test/stack/until.ts';
+import { tarOf } from './archives.ts';
 import { createFixture, createSite, errorOf, sha256 } from './fixture.ts';
 import { sender } from './sending.ts';
 
@@ -29,3 +32,18 @@ test('concurrent manifests, files, completions and uploads of a site do not bloc
   const allowed = ['200', 'not_accepting_uploads', 'not_found', 'superseded', 'upload_incomplete', 'invalid_manifest'];
   expect([...told].filter((code) => !allowed.includes(code))).toEqual([]);
 }, 60_000);
+
+test('an archive and a completion of its version do not deadlock', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  const raw = await tarOf([{ name: 'index.html', content: 'a page' }]);
+  const { sending } = await fixture.deps.em().transactional(async (tx) => {
+    await lockSite(tx, site.id);
+    const headers = { 'content-type': 'application/x-tar' };
+    const sending = owner.call('POST', `/v1/deployments/${upload.id}/archive`, { raw, headers });
+    await untilBlocked(fixture.deps);
+    await tx.execute('select 1 from deployment where id = ? for update', [upload.id]);
+    return { sending };
+  });
+  expect((await sending).status).toBe(200);
+});
