@@ -186,8 +186,10 @@ function nextEnd({ expiresAt }: Preview, status: 'shown' | 'expired'): Date {
   return status === 'shown' ? expiresAt : new Date(expiresAt.getTime() + previewMarkedMs);
 }
 
-/** Removes all previews that are due. Returns how many. */
+/** Removes all previews that are due, each under the lock of its site. Returns how many. */
 export async function sweepPreviews(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - previewMarkedMs);
-  return await em.nativeUpdate(Preview, { removedAt: null, expiresAt: { $lte: before } }, { removedAt: now });
+  const due = await em.find(Preview, { removedAt: null, expiresAt: { $lte: before } }, { fields: ['id'] });
+  for (const { id } of due) await settlePreview(em.fork(), now, id);
+  return due.length;
 }
