@@ -13,7 +13,7 @@ import { bookingStatusAt } from '#rules/states.ts';
 import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Booking } from './booking.ts';
-import { expireDueHolds, lockCalendars, signalHoldBooking } from './seats.ts';
+import { expireDueHolds, expireEachDueHold, lockCalendars, signalHoldBooking } from './seats.ts';
 import { retainedContact } from './visitor-contact.ts';
 
 /**
@@ -123,7 +123,7 @@ async function expireLockedPayments(tx: EntityManager, clock: Clock, locked: Row
  */
 export async function sweepHolds(em: EntityManager, now: Date): Promise<number> {
   const before = (ms: number) => new Date(now.getTime() - ms);
-  const expired = await expireDueHolds(em, before(lateMs), {});
+  const expired = await expireEachDueHold(em, before(lateMs));
   const forgotten = await em.nativeUpdate(
     Booking,
     { status: { $ne: 'held' }, visitorSealed: { $ne: null }, holdExpiresAt: { $lt: before(contactRetentionMs) } },

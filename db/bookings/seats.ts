@@ -50,12 +50,23 @@ async function calendarIdOf(tx: EntityManager, bookingId: string): Promise<strin
 const dueHolds = (now: Date) => ({ status: 'held' as const, paying: false, holdExpiresAt: { $lte: now } });
 
 /** Marks overdue holds as expired, so that their seats are free. Returns how many. */
-export async function expireDueHolds(em: EntityManager, now: Date, where: { id?: string; calendar?: string }) {
+export async function expireDueHolds(em: EntityManager, now: Date, where: { id: string } | { calendar: string }) {
   return await em.nativeUpdate(
     Booking,
     { ...where, ...dueHolds(now) },
     { status: 'expired', visitorSealed: raw(retainedContact) as never },
   );
+}
+
+/**
+ * The same for all calendars, one hold after another: calls and activities mark several holds of the calendar that they have
+ * locked, in another order.
+ */
+export async function expireEachDueHold(em: EntityManager, now: Date): Promise<number> {
+  let expired = 0;
+  for (const { id } of await em.find(Booking, dueHolds(now), { fields: ['id'] }))
+    expired += await expireDueHolds(em, now, { id });
+  return expired;
 }
 
 /** Seats taken in the calendar during the span, by all bookings but one. Bookings of the same time are one entry. */

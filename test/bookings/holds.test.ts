@@ -4,13 +4,14 @@ import { createBooking } from '#api/bookings/creation.ts';
 import { siteOf } from '#api/bookings/offers.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { settleHold, sweepHolds } from '#db/bookings/holds.ts';
-import { confirmPaid, lockCalendars } from '#db/bookings/seats.ts';
+import { confirmPaid, expireDueHolds, lockCalendars } from '#db/bookings/seats.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { AppError } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { attachAccount, payingEnv } from '#test/payments/fixture.ts';
 import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type BookingFixture, createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
@@ -199,6 +200,26 @@ test('a hold whose workflow was lost keeps no address for long', async () => {
   await sweepHolds(fixture.deps.em(), fixture.clock.now());
   expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
   expect(await settleHold(fixture.deps.em(), fixture.clock.now(), id)).toEqual({ settled: true, status: 'expired' });
+});
+
+test('the sweep of lost holds and a booking of their calendar do not deadlock', async () => {
+  const { publicId, start, id } = await held({ calendar: { capacity: 3 } });
+  const second = (await hold(publicId, start, 'bob@example.org')).id;
+  const third = (await hold(publicId, start, 'eve@example.org')).id;
+  const { calendar } = await row(id);
+  fixture.skip(15 * minuteMs + 3600_000 + 1000);
+  const now = fixture.clock.now();
+  const { sweeping } = await fixture.deps.em().transactional(async (tx) => {
+    await lockCalendars(tx, [calendar.id]);
+    // In whatever order the sweep goes, this one is neither its first nor its last.
+    await tx.execute('select 1 from booking where id = ? for update', [second]);
+    const sweeping = sweepHolds(fixture.deps.em(), now);
+    await untilBlocked(fixture.deps);
+    expect(await expireDueHolds(tx, now, { calendar: calendar.id })).toBeGreaterThan(0);
+    return { sweeping };
+  });
+  await sweeping;
+  for (const one of [id, second, third]) expect((await row(one)).status).toBe('expired');
 });
 
 test('archiving a site keeps its confirmed bookings, and the holds of other sites', async () => {
