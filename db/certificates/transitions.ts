@@ -32,13 +32,25 @@ export async function ensureCertificate(
   const where = domainId === null ? { domainId, name } : { domainId };
   const known = await em.findOne(Certificate, where, { refresh: true });
   if (known) return known;
-  await em.execute(
-    `insert into certificate (id, domain_id, name, status, created_at, refusals, next_try_at)
-     select ?, ?, ?, 'pending', ?, coalesce(max(refusals), 0), max(next_try_at)
-     from certificate where name = ? and refusals > 0 and next_try_at > ? on conflict do nothing`,
-    [newId('cert'), domainId, name, now, name, now],
-  );
+  await em.transactional(async (tx) => {
+    await lockSiteOf(tx, '?', domainId);
+    await tx.execute(
+      `insert into certificate (id, domain_id, name, status, created_at, refusals, next_try_at)
+       select ?, ?, ?, 'pending', ?, coalesce(max(refusals), 0), max(next_try_at)
+       from certificate where name = ? and refusals > 0 and next_try_at > ? on conflict do nothing`,
+      [newId('cert'), domainId, name, now, name, now],
+    );
+  });
   return await em.findOneOrFail(Certificate, where, { refresh: true });
+}
+
+/**
+ * Locks the site of the domain, an SQL expression: a trigger passes the write that follows on to it, and what changes a domain
+ * locks the site first and the certificate last.
+ */
+async function lockSiteOf(tx: EntityManager, domain: string, value: string | null): Promise<void> {
+  const site = `select site_id from domain where domain.id = ${domain}`;
+  await tx.execute(`select 1 from site where id = (${site}) for no key update`, [value]);
 }
 
 /** Acquires the lease; undefined while another worker has it. */
@@ -57,7 +69,11 @@ export async function updateLeased(
   what: Partial<Certificate> = {},
 ): Promise<void> {
   const leasedUntil = new Date(now.getTime() + leaseMs);
-  const kept = await em.nativeUpdate(Certificate, { id, lease }, { ...what, leasedUntil });
+  const kept = await em.transactional(async (tx) => {
+    if (Object.keys(what).length > 0)
+      await lockSiteOf(tx, '(select domain_id from certificate where certificate.id = ?)', id);
+    return await tx.nativeUpdate(Certificate, { id, lease }, { ...what, leasedUntil });
+  });
   if (kept !== 1) throw new LeaseLost(`another worker has taken over certificate ${id}`);
 }
 

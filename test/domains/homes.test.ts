@@ -4,11 +4,14 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
+import { acquireLease, ensureCertificate, updateLeased } from '#db/certificates/transitions.ts';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
+import { lockDomainWithSite, removeDomain } from '#db/domains/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { builder, type Caller, createSite } from '#test/api/fixture.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { createDomainFixture, type DomainFixture, freeDomain, type Shown } from './fixture.ts';
 
 let fixture: DomainFixture;
@@ -114,4 +117,25 @@ test('redirects that loop over either address are refused', async () => {
     const { status } = await owner.call('PUT', `/v1/sites/${site.id}/redirects`, { body });
     expect([address, status]).toEqual([address, address.includes('elsewhere') ? 200 : 400]);
   }
+});
+
+test('the order of a certificate and the removal of its domain do not deadlock', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const domain = await active(owner);
+  await attach(owner, domain, site);
+  const em = fixture.deps.em();
+  const now = fixture.clock.now();
+  const { id } = await ensureCertificate(em, now, { domainId: domain.id, name: domain.domain });
+  const lease = await acquireLease(em, now, id);
+  if (!lease) throw new Error('no other process has the lease');
+  const { ordering } = await em.transactional(async (tx) => {
+    const locked = await lockDomainWithSite(tx, domain.id);
+    const ordering = updateLeased(fixture.deps.em(), now, lease, { status: 'validating' });
+    await untilBlocked(fixture.deps);
+    await removeDomain(tx, fixture.clock, locked);
+    return { ordering };
+  });
+  await ordering;
+  expect((await fixture.deps.em().findOneOrFail(Domain, { id: domain.id })).removedAt).not.toBe(null);
 });
