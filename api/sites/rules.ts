@@ -133,7 +133,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     site.archivedAt = clock.now();
     await expireHolds(tx, clock, site.id);
     await revokeReviewsOf(tx, { siteId, now: clock.now() });
-    await cancelUnfinished(tx, clock, site);
+    await cancelUnfinished(tx, clock, [site]);
     recordAct(tx, clock, actor, 'site.archived', { site });
     return site;
   });

@@ -35,9 +35,9 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
     notifyOwner(tx, deps, account, reason);
     recordAct(tx, deps.clock, platformFor(id), 'account.blocked', { subject: account, detail: { reason } });
     if (!isNew) return account;
-    for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
     await signalDomains(tx, deps.clock, id, 'block');
     await expireHoldsAndPayments(tx, deps.clock, { account: id });
+    await cancelUnfinished(tx, deps.clock, sites);
     return account;
   });
 }

@@ -31,9 +31,18 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
   });
 }
 
-/** Cancels the site's unfinished deployments, or the drafts of one slot, with their workflows. */
-export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Site, slot?: number): Promise<void> {
+/**
+ * Cancels the unfinished deployments of the locked sites, or the drafts of one slot, with their workflows. It locks builds of other
+ * sites, so afterwards the transaction changes no deployment, payment or booking.
+ */
+export async function cancelUnfinished(
+  tx: EntityManager,
+  clock: Clock,
+  sites: readonly Pick<Site, 'id'>[],
+  slot?: number,
+): Promise<void> {
   const which = slot === undefined ? {} : { kind: 'draft' as const, slot };
+  const site = { $in: sites.map(({ id }) => id) };
   const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] }, ...which });
   for (const deployment of unfinished) {
     deployment.status = 'cancelled';

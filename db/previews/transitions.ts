@@ -163,7 +163,7 @@ function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: 
 
 /** Clears the slot, and cancels its builds. */
 export async function clearPreview(tx: EntityManager, clock: Clock, site: Site, slot: number): Promise<void> {
-  await cancelUnfinished(tx, clock, site, slot);
+  await cancelUnfinished(tx, clock, [site], slot);
   const preview = await tx.findOne(Preview, { site, slot, removedAt: null }, { refresh: true });
   if (preview) await removePreview(tx, clock, preview);
 }

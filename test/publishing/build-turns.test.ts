@@ -1,9 +1,12 @@
 /** Builds whose turn it is and that do not start: others get their slots. No worker runs here. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockAccount } from '#db/accounts/blocks.ts';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { settle } from '#db/deployments/transitions.ts';
 import { builder, type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -36,4 +39,20 @@ test('a build that does not start when it may gives its slot to others', async (
   await end(own[0]);
   expect(await claim(lost[0])).toBe('build');
   for (const id of [own[1], own[2], ...lost]) await end(id);
+});
+
+test('a block of an account and a build that starts do not deadlock', async () => {
+  const [owner, other] = [await fixture.newCaller(), await fixture.newCaller()];
+  const own = [await publish(owner), await publish(owner)] as const;
+  const starting = await publish(other);
+  const { blocking } = await fixture.deps.em().transactional(async (tx) => {
+    // A build that starts signals others that may start too, before it changes its own row.
+    await tx.execute('select 1 from deployment where id = ? for update', [own[1]]);
+    const blocking = blockAccount(fixture.deps.em(), fixture, owner.accountId, 'A test.');
+    await untilBlocked(fixture.deps);
+    await tx.execute('update deployment set started_at = created_at where id = ?', [starting]);
+    return { blocking };
+  });
+  await blocking;
+  expect(await fixture.deps.em().count(Deployment, { id: { $in: [...own] }, status: 'cancelled' })).toBe(2);
 });

@@ -240,9 +240,7 @@ test('the first output file marks only its own running build', async () => {
 test('unfinished publishes are cancelled with their workflows', async () => {
   const siteId = await newSite();
   const id = await accept(siteId);
-  await deps.em().transactional(async (tx) => {
-    await cancelUnfinished(tx, clock, await tx.findOneOrFail(Site, { id: siteId }));
-  });
+  await deps.em().transactional((tx) => cancelUnfinished(tx, clock, [{ id: siteId }]));
   expect(await read(id)).toMatchObject({ status: 'cancelled', finishedAt: clock.now() });
   const entry = { workflowId: workflowIds.publishSite(id), kind: 'cancel' } as const;
   expect(await deps.em().count(OutboxEntry, entry)).toBe(1);
