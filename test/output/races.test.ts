@@ -1,4 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
+import { scanningActivities } from '#activities/scanning.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { untilBlocked } from '#test/stack/until.ts';
 import { tarOf } from './archives.ts';
@@ -46,4 +48,17 @@ test('an archive and a completion of its version do not deadlock', async () => {
     return { sending };
   });
   expect((await sending).status).toBe(200);
+});
+
+test('a scan that is given up and a later version do not deadlock', async () => {
+  const site = await createSite(owner);
+  const id = await fixture.publish(site.id, owner.accountId, { 'index.html': 'a page' });
+  const { givingUp } = await fixture.deps.em().transactional(async (tx) => {
+    await lockSite(tx, site.id);
+    const givingUp = scanningActivities(fixture.deps).giveUpScan(id);
+    await untilBlocked(fixture.deps);
+    await tx.nativeUpdate(Deployment, { id }, { status: 'retired' });
+    return { givingUp };
+  });
+  expect((await givingUp).flags).toBe(1);
 });
