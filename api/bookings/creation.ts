@@ -14,6 +14,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { startPayment } from '#db/payments/transitions.ts';
 import { lockAgreement } from '#db/payouts/credentials.ts';
 import { Site } from '#db/sites/site.ts';
+import { lockSiteForShare } from '#db/sites/transitions.ts';
 import { type Money, totalOf } from '#rules/bookings/prices.ts';
 import { slotAt, spansOf, type TimeSlot } from '#rules/bookings/time-slots.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -106,12 +107,6 @@ async function lockChoice(
   // The timetable may have changed while this waited for the lock.
   tx.clear();
   return { ...choose(await openTimetable(tx, site), input), site, visitor };
-}
-
-/** The site, which cannot be archived until the transaction ends. */
-export async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
-  await tx.execute('select 1 from site where id = ? for share', [id]);
-  return await tx.findOneOrFail(Site, { id }, { refresh: true });
 }
 
 /** The payout account for the price. Throws `payments_unavailable`. */

@@ -8,12 +8,12 @@ import { recordAct } from '#db/history/recording.ts';
 import { notifyInbox } from '#db/inbox/news.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
+import { lockSiteForShare } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { notLive } from './cancellation.ts';
-import { lockSiteForShare } from './creation.ts';
 import { lockBookingsOf, requireFewMoves, requireMovedSeldom } from './limits.ts';
 import { chooseCalendar, openTimetable } from './offers.ts';
 import {

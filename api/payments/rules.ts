@@ -7,6 +7,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { startPayment } from '#db/payments/transitions.ts';
 import { lockAgreement } from '#db/payouts/credentials.ts';
+import { lockSiteForShare } from '#db/sites/transitions.ts';
 import { amountFault } from '#rules/currencies.ts';
 import type { PaymentStatus } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
@@ -31,7 +32,8 @@ export async function createPayment(
 ): Promise<Payment> {
   const { clock } = deps;
   return await em.transactional(async (tx) => {
-    const site = await loadSite(tx, actor, siteId);
+    await loadSite(tx, actor, siteId);
+    const site = await lockSiteForShare(tx, siteId);
     requireActive(site);
     requireSiteNotBlocked(site, 'accept payments');
     await lockAgreement(tx, site);

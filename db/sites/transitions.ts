@@ -13,6 +13,12 @@ export async function lockSite(tx: EntityManager, siteId: string): Promise<Site>
   return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
+/** The site, which is neither archived nor blocked until the transaction ends. */
+export async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
+  await tx.execute('select 1 from site where id = ? for share', [id]);
+  return await tx.findOneOrFail(Site, { id }, { refresh: true });
+}
+
 /**
  * Keeps the site's row until the transaction ends. Call it before `lockAccount` or the lock of another row where a row that
  * refers to the site is added later: adding it waits for whoever has locked the site, and they lock the others next.

@@ -1,10 +1,13 @@
 /** Payments over the wire, from the link to the money, and back. */
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
+import { endAgreements } from '#db/payouts/offer-transitions.ts';
+import { lockSite } from '#db/sites/transitions.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Caller, errorOf } from '#test/api/fixture.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { setForTest } from '#test/stack/for-test.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { type PayingFixture, usePayingFixture, webhookSecret } from './fixture.ts';
 
 let fixture: PayingFixture;
@@ -206,6 +209,18 @@ describe('messages to /hooks/payments', () => {
     await expect.poll(asked, soon).toBe(true);
     expect(await statusOf()).toBe('open');
   });
+});
+
+test('a new payment and the deletion of its owner’s account do not deadlock', async () => {
+  const { owner, site } = await fixture.newPayment();
+  const { creating } = await fixture.deps.em().transactional(async (tx) => {
+    await lockSite(tx, site.id);
+    const creating = owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 500, currency: 'EUR' } });
+    await untilBlocked(fixture.deps);
+    await endAgreements(tx, { site: site.id }, { by: 'site', now: fixture.clock.now() });
+    return { creating };
+  });
+  expect(errorOf(await creating).code).toBe('no_payout_account');
 });
 
 test('neither responses nor our pages name the provider', async () => {
