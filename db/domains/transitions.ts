@@ -42,16 +42,22 @@ export async function lockDomain(tx: EntityManager, id: string): Promise<Domain>
 
 /**
  * Locks the domain after its sites: the current one, the new one, and those of previous owners. Moving one domain of a
- * site may change which other one is primary, so a fixed order prevents deadlocks.
+ * site may change which other one is primary, so a fixed order prevents deadlocks. The domain may be attached while this waits:
+ * the savepoint gives the locks back, so that they are always taken in this order.
  */
 export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
-  await tx.execute(
-    `select 1 from site where id = ? or id in (select other.site_id from domain own
-       join domain other on other.registrable = own.registrable and other.name = own.name and other.removed_at is null where own.id = ?)
-     order by id for no key update`,
-    [siteId ?? null, id],
-  );
-  return await lockDomain(tx, id);
+  for (;;) {
+    await tx.execute('savepoint before_sites');
+    const sites = await tx.execute<{ id: string }[]>(
+      `select id from site where id = ? or id in (select other.site_id from domain own
+         join domain other on other.registrable = own.registrable and other.name = own.name and other.removed_at is null where own.id = ?)
+       order by id for no key update`,
+      [siteId ?? null, id],
+    );
+    const domain = await lockDomain(tx, id);
+    if (!domain.site || sites.some((site) => site.id === domain.site?.id)) return domain;
+    await tx.execute('rollback to savepoint before_sites');
+  }
 }
 
 /** Locks all names below one registrable name until the transaction ends. */

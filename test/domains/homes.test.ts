@@ -139,3 +139,22 @@ test('the order of a certificate and the removal of its domain do not deadlock',
   await ordering;
   expect((await fixture.deps.em().findOneOrFail(Domain, { id: domain.id })).removedAt).not.toBe(null);
 });
+
+test('a domain that is attached meanwhile is locked with its new site', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  const domain = await active(owner);
+  const em = () => fixture.deps.em();
+  const { locking } = await em().transactional(async (tx) => {
+    const attached = await lockDomainWithSite(tx, domain.id, site.id);
+    const locking = em().transactional(async (later) => {
+      const locked = await lockDomainWithSite(later, domain.id);
+      const free = await em().execute('select 1 from site where id = ? for update skip locked', [site.id]);
+      return { site: locked.site?.id, free };
+    });
+    await untilBlocked(fixture.deps);
+    Object.assign(attached, { site: tx.getReference(Site, site.id), attachedAt: fixture.clock.now() });
+    return { locking };
+  });
+  expect(await locking).toEqual({ site: site.id, free: [] });
+});
