@@ -99,7 +99,8 @@ async function listPaths(): Promise<string[]> {
   return paths.map((path) => path.split(sep).join('/')).filter((path) => extname(path) in types);
 }
 
-function fileOf(path: string, text: string): SkillFile {
+/** A file of the tree with this text. */
+export function fileOf(path: string, text: string): SkillFile {
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { path, bytes, sha256, type: types[extname(path)] as string };

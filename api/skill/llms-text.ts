@@ -11,7 +11,7 @@ export function llmsText(baseUrl: string, { version, files }: SkillTree, { conne
 
 Read [SKILL.md](${baseUrl}/skill/SKILL.md) first: it explains the work and how to get a token. No token is needed to read these pages. Version ${version}.
 
-In a terminal with Node 20 or later, the client can make every API call: download [frontage.mjs](${baseUrl}/skill/bin/frontage.mjs) and run "node frontage.mjs --help".
+In a terminal with Node 20 or later, the client can make every API call: download [frontage.mjs](${baseUrl}/skill/bin/frontage.mjs) and run "node frontage.mjs --help". "node frontage.mjs skill stages/ship.md" prints that page with its calls as commands.
 
 ## The skill
 

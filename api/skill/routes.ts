@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { surfaceOf } from '#api/operations/next-steps.ts';
-import { call } from '#rules/calls/calls.ts';
+import { call, type Surface } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillFile, SkillTree } from '#skill/tree.ts';
 import { llmsText } from './llms-text.ts';
-import { forModel } from './tree.ts';
+import { forSurface } from './tree.ts';
 
 const skillSchema = z
   .object({
@@ -30,7 +30,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
         response: { 200: skillSchema },
       },
     },
-    async () => skillView(tree),
+    async (request) => skillView(tree, surfaceOf(request)),
   );
 
   app.get(
@@ -43,10 +43,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
         response: { 200: z.any().describe('The file.') },
       },
     },
-    async (request, reply) => {
-      const file = fileAt(tree, request.params['*']);
-      return send(request, reply, surfaceOf(request) === 'mcp' ? forModel(file) : file);
-    },
+    async (request, reply) => send(request, reply, fileAt(tree, request.params['*'])),
   );
 }
 
@@ -57,17 +54,15 @@ export function skillPages(scope: Api, { config }: Deps, tree: SkillTree): void 
   scope.get('/llms.txt', options('llms.read'), async (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(llmsText(config.baseUrl, tree, { connects })),
   );
-  scope.get('/skill/', options('skill.list_open'), async () => skillView(tree));
+  scope.get('/skill/', options('skill.list_open'), async (request) => skillView(tree, surfaceOf(request)));
   scope.get<{ Params: { '*': string } }>('/skill/*', options('skill.read_open'), async (request, reply) =>
     send(request, reply, fileAt(tree, request.params['*'])),
   );
 }
 
-function skillView({ version, files }: SkillTree): z.output<typeof skillSchema> {
-  return {
-    version,
-    files: [...files.values()].map(({ path, bytes, sha256 }) => ({ path, bytes: bytes.length, sha256 })),
-  };
+function skillView({ version, files }: SkillTree, surface: Surface): z.output<typeof skillSchema> {
+  const shown = [...files.values()].map((file) => forSurface(file, surface));
+  return { version, files: shown.map(({ path, bytes, sha256 }) => ({ path, bytes: bytes.length, sha256 })) };
 }
 
 function fileAt({ files }: SkillTree, path: string): SkillFile {
@@ -78,7 +73,9 @@ function fileAt({ files }: SkillTree, path: string): SkillFile {
   });
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { bytes, sha256, type }: SkillFile): FastifyReply {
+/** In the words of the caller's surface. */
+function send(request: FastifyRequest, reply: FastifyReply, file: SkillFile): FastifyReply {
+  const { bytes, sha256, type } = forSurface(file, surfaceOf(request));
   const etag = `"${sha256}"`;
   reply.headers({ etag, 'cache-control': 'no-cache' });
   return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(bytes);

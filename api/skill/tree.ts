@@ -2,9 +2,10 @@
 
 import { type Capability, capabilitiesOf } from '#api/capabilities.ts';
 import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
-import { inToolNames } from '#rules/calls/tool-names.ts';
+import type { Surface } from '#rules/calls/calls.ts';
+import { inCommands, inToolNames } from '#rules/calls/tool-names.ts';
 import type { Config } from '#runtime/config.ts';
-import { loadSkillTree, type SkillFile, type SkillTree } from '#skill/tree.ts';
+import { fileOf, loadSkillTree, type SkillFile, type SkillTree } from '#skill/tree.ts';
 
 const opened = new WeakMap<Config, Promise<SkillTree>>();
 
@@ -21,14 +22,15 @@ export function skillOf(config: Config): Promise<SkillTree> {
   return tree;
 }
 
-const forTools = new WeakMap<SkillFile, SkillFile>();
+const inWords = { mcp: inToolNames, client: inCommands } as const;
+const written = { mcp: new WeakMap<SkillFile, SkillFile>(), client: new WeakMap<SkillFile, SkillFile>() };
 
-/** A page as a model with tools reads it: calls of the API have the names of their operations. */
-export function forModel(file: SkillFile): SkillFile {
-  if (!file.path.endsWith('.md')) return file;
-  const known = forTools.get(file);
+/** A page as its reader makes calls: by the names of operations with tools, as commands in a terminal. */
+export function forSurface(file: SkillFile, surface: Surface): SkillFile {
+  if (surface === 'http' || !file.path.endsWith('.md')) return file;
+  const known = written[surface].get(file);
   if (known) return known;
-  const read = { ...file, bytes: Buffer.from(inToolNames(file.bytes.toString())) };
-  forTools.set(file, read);
-  return read;
+  const page = fileOf(file.path, inWords[surface](file.bytes.toString()));
+  written[surface].set(file, page);
+  return page;
 }

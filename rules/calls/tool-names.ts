@@ -1,5 +1,5 @@
-/** Pages that are written for HTTP, in the words of a model that has tools instead. Pure. */
-import { toolName } from './calls.ts';
+/** Pages that are written for HTTP, in the words of a model that has tools, or the terminal client, instead. Pure. */
+import { call, renderCalls, toolName } from './calls.ts';
 import { type OperationName, operations } from './operations.ts';
 
 /** By method. Paths with fewer parameters come first: `/collaborators/me` before `/collaborators/{account_id}`. */
@@ -34,12 +34,45 @@ export function inToolNames(text: string): string {
   );
 }
 
+const address = /(\/(?:v1|b)(?:\/[\w{}<>…-]+)+)(?:\?([^\s`"]+))?/;
+/** A call, and the body that follows it. */
+const whole = new RegExp(`\\b(GET|POST|PUT|PATCH|DELETE) ${address.source}(\`(?: with)? \`(\\{[^\`]*\\})(?=\`))?`, 'g');
+
+/**
+ * The text with each call as a command of the terminal client, with the fields of a body that follows it:
+ * `frontage photo search --query wood` for `POST /v1/photos/search` with `{ "query": "wood" }`.
+ */
+export function inCommands(text: string): string {
+  return text
+    .replaceAll(whole, (spelled, method: string, path: string, query?: string, following = '', body = '') => {
+      const found = operationAt(method, path.split('/'));
+      if (!found) return spelled;
+      const fields = fieldsOf(body);
+      const values = { ...found.given, ...valuesOf(query), ...fields };
+      const command = renderCalls(call(found.name, values), 'client').slice(1, -1);
+      return fields ? command : `${command}${following}`;
+    })
+    .replaceAll(/`\?([\w=&…-]+)`/g, (_spelled, query: string) => {
+      const flags = [...new URLSearchParams(query)].map(([name, value]) => `--${name.replaceAll('_', '-')} ${value}`);
+      return `\`${flags.join(' ')}\``;
+    });
+}
+
+/** What a body gives; undefined if it is not JSON. */
+function fieldsOf(body: string): Record<string, string | number | boolean | object> | undefined {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The operation of this path, and what the path gives for its parameters. */
 function operationAt(method: string, path: readonly string[]) {
   for (const { name, parts } of byMethod.get(method) ?? []) {
     if (parts.length !== path.length || !parts.every((part, at) => isOpen(part) || part === path[at])) continue;
-    const given = parts.flatMap((part, at): [string, unknown][] =>
-      isOpen(part) && !isOpen(path[at] ?? '') ? [[part.slice(1, -1), path[at]]] : [],
+    const given = parts.flatMap((part, at): [string, string][] =>
+      isOpen(part) && !isOpen(path[at] ?? '') ? [[part.slice(1, -1), path[at] ?? '']] : [],
     );
     return { name, given: Object.fromEntries(given) };
   }
@@ -47,8 +80,8 @@ function operationAt(method: string, path: readonly string[]) {
 }
 
 /** Numbers and truths as such: tools take no text for them. */
-function valuesOf(query = ''): Record<string, unknown> {
-  const pairs = [...new URLSearchParams(query)].map(([name, value]): [string, unknown] => [
+function valuesOf(query = ''): Record<string, string | number | boolean> {
+  const pairs = [...new URLSearchParams(query)].map(([name, value]): [string, string | number | boolean] => [
     name,
     /^(\d+|true|false)$/.test(value) ? JSON.parse(value) : value,
   ]);

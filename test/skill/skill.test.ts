@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
 import { inboxKinds } from '#api/inbox/item.ts';
 import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
+import { inCommands } from '#rules/calls/tool-names.ts';
 import { loadSkillTree, removeDisabledParts } from '#skill/tree.ts';
 import { callWith, createFixture, errorOf } from '#test/api/fixture.ts';
 import { routesOf } from '#test/api/samples.ts';
@@ -60,6 +61,23 @@ test('the tree is listed, and each file matches, with and without a token', asyn
     });
     expect([again.status, again.text]).toEqual([304, '']);
   }
+});
+
+test('the terminal client gets each page with its commands, as listed', async () => {
+  const headers = { 'user-agent': 'frontage-client/1 node/24' };
+  const listed: Listed[] = (await anyone('GET', '/skill/', { headers })).body.files;
+  expect(listed.length).toBeGreaterThan(15);
+  for (const { path, sha256 } of listed) {
+    const { text } = await anyone('GET', `/skill/${path}`, { headers });
+    expect([path, createHash('sha256').update(text).digest('hex')]).toEqual([path, sha256]);
+    if (path.endsWith('.md')) expect(text).not.toMatch(/\b(GET|POST|PUT|PATCH|DELETE) \/(v1|b)\//);
+  }
+  expect(inCommands('`POST /v1/photos/search` `{ "query": "ash wood" }`, `GET /v1/inbox?wait=50`; `?spam=true`')).toBe(
+    "`frontage photo search --query 'ash wood'`, `frontage inbox read --wait 50`; `--spam true`",
+  );
+  expect(inCommands('`POST /v1/sites/{id}/previews/1/publish` with `{ … }`, `GET /v1/nothing`')).toBe(
+    '`frontage preview publish site_… 1` with `{ … }`, `GET /v1/nothing`',
+  );
 });
 
 test('the tree’s version is in the account, and changes with any byte', async () => {
