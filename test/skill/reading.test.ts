@@ -56,6 +56,14 @@ test('a list of bookings shows the visitor’s name', async () => {
   expect(row).toEqual(['bkg_x', '2026-11-01T10:00:00Z', 'confirmed', 'Ada']);
 });
 
+test('a list of payments shows what was taken and refunded', async () => {
+  const payment = { id: 'pay_x', site_id: 'site_x', amount: 2500, currency: 'EUR', reference: 'R', booking_id: 'book_x' };
+  const paid = { status: 'paid', pay_url: 'http://x/pay/pay_x', payout_account_id: 'pout_x', paid_at: '2026-11-02' };
+  const [head, row] = await tableOf({ ...payment, ...paid, refunded_amount: 1000, created_at: '2026-11-01' });
+  expect(head?.slice(0, 7)).toEqual(['id', 'status', 'amount', 'refunded_amount', 'currency', 'paid_at', 'created_at']);
+  expect(row?.slice(0, 6)).toEqual(['pay_x', 'paid', '2500', '1000', 'EUR', '2026-11-02']);
+});
+
 test('a list shows the site of its items only where they differ', async () => {
   const heads = async (...ids: string[]) => (await tableOf(...ids.map((site_id) => ({ id: 'x', site_id }))))[0];
   expect([await heads('site_x', 'site_x'), await heads('site_x', 'site_y')]).toEqual([['id'], ['id', 'site_id']]);
