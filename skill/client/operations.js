@@ -89,6 +89,12 @@ export async function runOperation(server, operation, words, options) {
   const body = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
   if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
     body.site_id = (await siteOf(server, body.site_id)).id;
+  if (Array.isArray(body.scope?.sites)) {
+    const ids = body.scope.sites.map(async (/** @type {unknown} */ one) =>
+      typeof one !== 'string' || /^site_/.test(one) ? one : (await siteOf(server, one)).id,
+    );
+    body.scope = { ...body.scope, sites: await Promise.all(ids) };
+  }
   const missing = requiredOf(operation).filter((name) => body[name] === undefined && !search.has(name));
   if (missing.length > 0)
     throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, helpCommand(operation));
@@ -166,7 +172,8 @@ async function readFlags(operation, options) {
   for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
   for (const [flag, written] of Object.entries(flags)) {
     if ((flag === 'file' && takesFile) || (flag === 'to' && givesFile)) continue;
-    const [target, name = '', part] = Object.hasOwn(known, flag) ? (known[flag] ?? []) : [];
+    // The pages of the skill name fields as the API does: `reply_to`.
+    const [target, name = '', part] = Object.hasOwn(known, flagOf(flag)) ? (known[flagOf(flag)] ?? []) : [];
     if (!target) throw usage(`There is no option --${flag}.`, usageOf(operation));
     if (target === body) body[name] = await readValue(flag, written, part, help);
     else {

@@ -155,10 +155,11 @@ test('completion works on Node 20, which has no groupBy', async () => {
   expect([exit, out]).toEqual([0, expect.stringContaining('site) list="list";;')]);
 });
 
-/** How these arguments reach an operation with the options `title` and `note`. */
+/** How these arguments reach an operation with the options `title`, `note`, `reply-to` and `scope`. */
 async function bodyFrom(...args: string[]): Promise<unknown> {
   const text = { type: 'string' };
-  const schema = { type: 'object', properties: { title: text, note: text } };
+  const properties = { title: text, note: text, reply_to: text, scope: { type: 'object' } };
+  const schema = { type: 'object', properties };
   const post = { operationId: 'site.create', requestBody: { content: { 'application/json': { schema } } } };
   answers['GET /openapi.json'] = () => [200, { paths: { '/v1/sites': { post } } }];
   answers['POST /v1/sites'] = (body) => [200, { body }];
@@ -176,6 +177,17 @@ test('option values may start with a dash, follow an equals sign or span lines',
   expect(await bodyFrom('--=x')).toBe('--=x is not a valid option.');
   const { exit, out } = await run(['site', 'create', '-h']);
   expect([exit, out]).toEqual([0, expect.stringContaining('--title')]);
+});
+
+test('options may be named as fields, and a scope names sites', async () => {
+  const shop = { items: [{ id: 'site_x', name: 'shop' }], next_cursor: null };
+  answers['GET /v1/sites?limit=200'] = () => [200, shop];
+  answers['GET /v1/sites?limit=200&status=deleting'] = () => [200, { items: [], next_cursor: null }];
+  expect(await bodyFrom('--reply_to', 'a')).toEqual({ reply_to: 'a' });
+  const scope = (sites: unknown) => bodyFrom('--scope', JSON.stringify({ sites, access: 'read' }));
+  expect(await scope(['shop', 'site_y'])).toEqual({ scope: { sites: ['site_x', 'site_y'], access: 'read' } });
+  expect(await scope('all')).toEqual({ scope: { sites: 'all', access: 'read' } });
+  expect(await scope(['mart'])).toBe('You have no site called mart.');
 });
 
 test('a repeated option is a list where the query takes one', async () => {

@@ -57,7 +57,7 @@ test('a list of bookings shows the visitor’s name', async () => {
 });
 
 test('a list of payments shows what was taken and refunded', async () => {
-  const payment = { id: 'pay_x', site_id: 'site_x', amount: 2500, currency: 'EUR', reference: 'R', booking_id: 'book_x' };
+  const payment = { id: 'pay_x', amount: 2500, currency: 'EUR', reference: 'R', booking_id: 'book_x' };
   const paid = { status: 'paid', pay_url: 'http://x/pay/pay_x', payout_account_id: 'pout_x', paid_at: '2026-11-02' };
   const [head, row] = await tableOf({ ...payment, ...paid, refunded_amount: 1000, created_at: '2026-11-01' });
   expect(head?.slice(0, 7)).toEqual(['id', 'status', 'amount', 'refunded_amount', 'currency', 'paid_at', 'created_at']);
