@@ -65,7 +65,7 @@ export async function operationsOf(server) {
         query,
         // Unless it has another --to.
         givesFile: types.some((type) => type !== 'application/json') && !query.some(nameIsTo),
-        body: resolveRef(content['application/json']?.schema),
+        body: content['application/json'] && resolveRef(content['application/json'].schema ?? {}),
         resolveRef,
         takesFile: Object.keys(content).length > 0 && !content['application/json'],
         fileTypes: Object.keys(content),

@@ -94,7 +94,7 @@ export function usageOf(operation) {
   ];
   const required = requiredOf(operation).map((name) => `--${flagOf(name)} …`);
   const more = names.length > required.length ? ['[options]'] : [];
-  const file = takesFile ? ['--file …'] : [];
+  const file = takesFile ? ['--file …'] : body && !body.properties ? ['--body …'] : [];
   return ['frontage', noun, verb, ...argumentsOf(operation), ...file, ...required, ...more].join(' ');
 }
 
@@ -118,6 +118,7 @@ export function helpOf(operation) {
   };
   const flags = [
     ...(takesFile ? [line('file', { description: 'The file to send.' }, true)] : []),
+    ...(body && !body.properties ? [line('body', { description: 'The request, as a JSON object.' }, true)] : []),
     ...Object.entries(body?.properties ?? {}).map(([name, schema]) =>
       line(name, schema, body.required?.includes(name)),
     ),
