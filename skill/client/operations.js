@@ -84,7 +84,9 @@ function typeOf({ fileTypes }, file) {
  */
 export async function runOperation(server, operation, words, options) {
   const { query, body: schema, method, takesFile, givesFile } = operation;
-  const path = await pathOf(server, operation, words);
+  const named = await pathOf(server, operation, words);
+  // Nobody has to sign in to read the skill.
+  const path = server.token ? named : named.replace(/^\/v1\/skill(\/|$)/, '/skill/');
   const { search, body: given } = await readFlags(operation, options);
   const body = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
   if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))

@@ -36,6 +36,30 @@ test('without a token, a refused call says that you are not signed in', async ()
   expect(err).toBe(`✗ No. (unauthorized)\n${next}\n`);
 });
 
+test('the skill is listed and read without a sign-in', async () => {
+  const paths = {
+    '/v1/skill': { get: { operationId: 'skill.list', summary: 'List' } },
+    '/v1/skill/{path}': { get: { operationId: 'skill.read', summary: 'Read' } },
+  };
+  answers['GET /openapi.json'] = () => [200, { paths }];
+  answers['GET /skill/'] = () => [200, { version: 'v' }];
+  answers['GET /skill/stages/ship.md'] = () => [200, '# Ship', 'text/markdown'];
+  expect(await run(['skill', 'list', '--json'])).toEqual({ exit: 0, out: '{\n  "version": "v"\n}\n', err: '' });
+  expect((await run(['skill', 'read', 'stages/ship.md'])).out).toBe('# Ship');
+});
+
+test('the help of a free body says how to send it', async () => {
+  const content = { 'application/json': { schema: {} }, 'multipart/form-data': { schema: {} } };
+  const post = { operationId: 'form.send', summary: 'Submit a form', requestBody: { content } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/f/{form_id}': { post } } }];
+  answers['POST /f/form_x'] = (body) => [200, { body }];
+  const { out: help } = await run(['form', 'send', '--help']);
+  expect(help).toContain('frontage form send <form-id> --body …\n');
+  expect(help).toMatch(/\n {2}--body +required\. The request, as a JSON object\.\n/);
+  const { out } = await run(['form', 'send', 'form_x', '--body', '{"name":"Ada"}', '--json']);
+  expect(JSON.parse(out)).toEqual({ body: { name: 'Ada' } });
+});
+
 test('a call beyond the token’s scope waits for a person and prints the link', async () => {
   answers['GET /v1/sites'] = () => {
     const [status, { error }] = refusal(403, 'out_of_scope') as [number, { error: object }];
