@@ -189,3 +189,17 @@ export async function siteOf(server, named) {
     code: 'not_found',
   });
 }
+
+/**
+ * The id of a version: itself, or that of the live version of a site.
+ * @param {Server} server
+ * @param {string | undefined} named
+ * @returns {Promise<string>}
+ */
+export async function deploymentOf(server, named) {
+  // The server says what an id of another kind is.
+  if (named && /^(?!site_)[a-z]+_/.test(named)) return named;
+  const { live_deployment_id: id, name } = await siteOf(server, named);
+  if (id) return id;
+  throw new Stop(exits.refused, `${plain(name)} is not live yet.`, { next: `frontage deployment list ${plain(name)}` });
+}

@@ -6,12 +6,21 @@
 export const flagOf = (name) => name.replaceAll('_', '-');
 
 /**
+ * Whether a site may be named in place of its live version: not where that would change a version.
+ * @param {Operation} operation
+ */
+export const takesLive = ({ path, method, verb }) =>
+  path.startsWith('/v1/deployments/{id}') && (method === 'GET' || ['check', 'compare'].includes(verb));
+
+/**
  * The arguments of an operation: a site by any of its names, everything else by its id.
  * @param {Operation} operation
  */
-export function argumentsOf({ path, parts }) {
+export function argumentsOf(operation) {
+  const { path, parts } = operation;
   const [, of] = /\/([a-z-]+?)s?\/\{id\}/.exec(path) ?? [];
-  return parts.map((part) => `<${part !== 'id' || !of ? flagOf(part) : of === 'site' ? of : `${of}-id`}>`);
+  const id = of === 'site' ? of : takesLive(operation) ? 'site|deployment-id' : `${of}-id`;
+  return parts.map((part) => `<${part !== 'id' || !of ? flagOf(part) : id}>`);
 }
 
 /** @typedef {(schema: any) => any} ResolveRef */

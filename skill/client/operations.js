@@ -1,9 +1,9 @@
 /** API operations as commands, called with arguments and options. */
 import { existsSync, readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { bodyOf, call, siteOf } from './call.js';
+import { bodyOf, call, deploymentOf, siteOf } from './call.js';
 import { formatOf, save } from './downloads.js';
-import { argumentsOf, flagOf, requiredOf, usageOf } from './help.js';
+import { argumentsOf, flagOf, requiredOf, takesLive, usageOf } from './help.js';
 import { usage } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
@@ -136,7 +136,7 @@ const helpCommand = ({ noun, verb }) => `frontage ${noun} ${verb} --help`;
 const asFlag = (name) => `--${flagOf(name)}`;
 
 /**
- * The path with the words filled in. A site may be given by its name.
+ * The path with the words filled in. A site may be given by its name, and its live version too.
  * @param {Server} server
  * @param {Operation} operation
  * @param {string[]} words
@@ -146,9 +146,11 @@ async function pathOf(server, operation, words) {
   if (words.length !== parts.length)
     throw usage(`The command takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
   const isOfSite = path.startsWith('/v1/sites/{') && !/^site_/.test(words[0] ?? '');
-  const values = isOfSite ? [(await siteOf(server, words[0])).id, ...words.slice(1)] : words;
+  const values = [...words];
+  if (isOfSite) values[0] = (await siteOf(server, words[0])).id;
+  if (takesLive(operation)) values[0] = await deploymentOf(server, words[0]);
   return parts.reduce((filled, part, index) => {
-    const value = values[index];
+    const value = values[index] ?? '';
     const escaped = part === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
     return filled.replace(`{${part}}`, escaped);
   }, path);

@@ -60,6 +60,27 @@ test('the help of a free body says how to send it', async () => {
   expect(JSON.parse(out)).toEqual({ body: { name: 'Ada' } });
 });
 
+test('a site stands for its live version where nothing changes it', async () => {
+  const post = (operationId: string) => ({ post: { operationId, summary: 'A call' } });
+  const under = '/v1/deployments/{id}';
+  const paths = { [`${under}/checks`]: post('deployment.check'), [`${under}/restore`]: post('deployment.restore') };
+  answers['GET /openapi.json'] = () => [200, { paths }];
+  answers['GET /v1/sites?limit=200'] = () => [
+    200,
+    { items: [{ id: 'site_x', name: 'shop', live_deployment_id: 'dep_x' }], next_cursor: null },
+  ];
+  answers['POST /v1/deployments/dep_x/checks'] = () => [200, { id: 'check_x', status: 'done' }];
+  answers['POST /v1/deployments/shop/restore'] = () => refusal(404, 'not_found');
+  const env = { FRONTAGE_TOKEN: 'fro_x' };
+  for (const named of ['shop', 'dep_x'])
+    expect((await run(['deployment', 'check', named], { env })).out).toContain('check_x');
+  expect((await run(['deployment', 'restore', 'shop'], { env })).exit).toBe(1);
+  const { out: help } = await run(['deployment', '--help']);
+  expect(help).toContain('frontage deployment check <site|deployment-id>\n');
+  expect(help).toContain('frontage deployment restore <deployment-id>\n');
+  expect((await run(['check', 'shop'])).err).toContain('→ To check the pages of a site: frontage deployment check shop');
+});
+
 test('a call beyond the token’s scope waits for a person and prints the link', async () => {
   answers['GET /v1/sites'] = () => {
     const [status, { error }] = refusal(403, 'out_of_scope') as [number, { error: object }];

@@ -25,9 +25,15 @@ const imports = [
 /** @type {Command} */
 export const check = {
   use: 'frontage check <folder>',
-  about: 'List the packages that the source in a folder imports and sites here cannot, with the nearest that they can.',
+  about:
+    'List the packages that the source in a folder imports and sites here cannot, with the nearest that they can. To check the pages of a site: frontage deployment check <site>.',
   async run(server, [folder], { json: asJson }) {
-    if (!folder || !existsSync(folder)) throw usage('Specify the folder of the source.', 'frontage check --help');
+    if (!folder) throw usage('Specify the folder of the source.', 'frontage check --help');
+    if (!existsSync(folder))
+      throw usage(
+        `There is no folder ${folder}. This command checks the source in a folder.`,
+        `To check the pages of a site: frontage deployment check ${folder}`,
+      );
     const found = await missingFor(server, folder);
     if (asJson) print(toJson({ missing: found }));
     else report(found);

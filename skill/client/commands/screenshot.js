@@ -1,5 +1,5 @@
 /** `screenshot`: a picture of a page as a file. */
-import { bodyOf, call, pause, siteOf } from '../call.js';
+import { bodyOf, call, deploymentOf, pause } from '../call.js';
 import { formatOf, save } from '../downloads.js';
 import { print, toJson } from '../output.js';
 import { exits, Stop, usage } from '../server.js';
@@ -39,17 +39,6 @@ export const screenshot = {
     throw new Stop(exits.refused, 'The picture is not finished yet. Run the same command again later.');
   },
 };
-
-/**
- * @param {import('../server.js').Server} server
- * @param {string | undefined} named
- */
-async function deploymentOf(server, named) {
-  if (named && /^dep_/.test(named)) return named;
-  const { live_deployment_id: id, name } = await siteOf(server, named);
-  if (id) return id;
-  throw new Stop(exits.refused, `${name} is not live yet.`, { next: `frontage deployment list ${name}` });
-}
 
 /**
  * `about-390.webp`
