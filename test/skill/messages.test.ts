@@ -78,7 +78,8 @@ test('a site stands for its live version where nothing changes it', async () => 
   const { out: help } = await run(['deployment', '--help']);
   expect(help).toContain('frontage deployment check <site|deployment-id>\n');
   expect(help).toContain('frontage deployment restore <deployment-id>\n');
-  expect((await run(['check', 'shop'])).err).toContain('→ To check the pages of a site: frontage deployment check shop');
+  const { err } = await run(['check', 'shop']);
+  expect(err).toContain('→ To check the pages of a site: frontage deployment check shop\n');
 });
 
 test('a call beyond the token’s scope waits for a person and prints the link', async () => {
