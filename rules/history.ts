@@ -1,8 +1,7 @@
 /** What a history records: the actions, each with a sentence, and how an actor acted. Pure. */
 
-export const viaKinds = ['token', 'person', 'git', 'platform'] as const;
 /** A program with a token, a person in a browser, a git push, or the service itself; the name is the token's. */
-export type Via = { kind: (typeof viaKinds)[number]; name: string | null };
+export type Via = { kind: 'token' | 'person' | 'git' | 'platform'; name: string | null };
 
 type Described = {
   says: string;

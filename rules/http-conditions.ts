@@ -23,7 +23,7 @@ export type ByteRange = { start: number; end: number };
  * The single range of a Range field, for `bytes` bytes; `unsatisfiable` if it is outside. Several ranges, other units and malformed
  * fields are `undefined`: the field is ignored, and the response is whole.
  */
-export function readRange(field: string, bytes: number): ByteRange | 'unsatisfiable' | undefined {
+function readRange(field: string, bytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(field.replaceAll(/[ \t]/g, ''));
   if (!match || field.includes(',')) return undefined;
   const [, first = '', last = ''] = match;

@@ -7,7 +7,7 @@ const shapes = html`<path class="roof" d="M4 0h20l3 6H1z"/><path class="stripe" 
 export const awning: Html = html`<svg viewBox="0 0 28 20" aria-hidden="true">${shapes}</svg>`;
 
 /** As a file of its own, on light and dark tabs. */
-export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -5 28 28"><style>.roof,.stripe{fill:#a8412a}.pale{fill:#f1d6c9}@media(prefers-color-scheme:dark){.roof,.stripe{fill:#d9765b}}</style>${shapes.markup}</svg>`;
+const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -5 28 28"><style>.roof,.stripe{fill:#a8412a}.pale{fill:#f1d6c9}@media(prefers-color-scheme:dark){.roof,.stripe{fill:#d9765b}}</style>${shapes.markup}</svg>`;
 
 /** The same as a URL (RFC 2397), which also works where the page's host is not ours. */
 export const iconUrl = `data:image/svg+xml,${encodeURIComponent(iconSvg)}`;

@@ -8,7 +8,7 @@ const optionsMax = 100;
 const optionLengthMax = 200;
 
 /** Kinds of text, with their default maximum length in UTF-16 units, as browsers count `maxlength`. */
-export const typedLengths = {
+const typedLengths = {
   text: 500,
   email: 254,
   tel: 50,

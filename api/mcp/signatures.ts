@@ -27,7 +27,7 @@ export function describe(operation: Operation, isTool: boolean): string {
 type Read = Schema & { items?: Schema; anyOf?: Schema[]; enum?: unknown[]; const?: unknown; description?: string };
 
 /** A schema as a type of TypeScript. */
-export function typeText(schema: Schema, depth = 0): string {
+function typeText(schema: Schema, depth = 0): string {
   const { type, items, anyOf, enum: values, const: one, properties, required = [], description = '' } = schema as Read;
   if (one !== undefined) return JSON.stringify(one);
   if (values) return values.map((value) => JSON.stringify(value)).join('|');
@@ -66,7 +66,7 @@ const sampleOf = (owner: string, name: string, description: string): unknown =>
     : (samples[`${owner}.${name}`] ?? samples[name]);
 
 /** A value that the schema allows: what is required, with words that show what is meant. */
-export function exampleOf(schema: Schema, name: string, owner = ''): unknown {
+function exampleOf(schema: Schema, name: string, owner = ''): unknown {
   const {
     type,
     items,

@@ -9,7 +9,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { recheckAuthorization } from './bearer.ts';
 
-export const callLimits: AccountSlotLimits = {
+const callLimits: AccountSlotLimits = {
   // A call of another account never waits: most of what a call does needs no connection.
   running: Number.POSITIVE_INFINITY,
   perAccount: 4,

@@ -24,7 +24,7 @@ const account = z
   .boolean()
   .describe('Whether it may change the account: its name and address, its tokens, deletion of sites.');
 
-export const scopeSchema = z
+const scopeSchema = z
   .object({ sites: z.union([z.literal('all'), z.array(z.string())]), access, payouts, account })
   .meta({ id: 'Scope', description: 'What a token may do.' });
 const scopeInput = z

@@ -12,7 +12,7 @@ export async function wantsMail(em: EntityManager, accountId: string, name: Mail
 }
 
 /** What the owner has chosen; null if nothing yet. */
-export async function chosenMails(em: EntityManager, accountId: string): Promise<ChosenMails | null> {
+async function chosenMails(em: EntityManager, accountId: string): Promise<ChosenMails | null> {
   const [row] = await em.execute<{ chosen: ChosenMails | null }[]>(
     'select mail_choices as chosen from account where id = ?',
     [accountId],

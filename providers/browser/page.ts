@@ -32,7 +32,7 @@ const errorsMax = 20;
 const errorLength = 300;
 const popupsMax = 20;
 /** A page is drawn down to here. */
-export const pageHeightMax = 8_000;
+const pageHeightMax = 8_000;
 
 /** An empty tab in a profile of its own, ready to show a page. */
 export type Tab = { browserContextId: string; sessionId: string };

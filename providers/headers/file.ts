@@ -13,12 +13,12 @@ import { errors } from '#runtime/errors.ts';
 /** Read at publishing, never served. */
 export const headersFile = '_headers';
 
-export const headerRulesMax = 100;
+const headerRulesMax = 100;
 const fileBytesMax = 64 * 1024;
 const pathLengthMax = 256;
 const valueBytesMax = 4 * 1024;
 /** Of all names together, each with its longest value: no response has more. */
-export const fieldBytesMax = 8 * 1024;
+const fieldBytesMax = 8 * 1024;
 
 /** The header fields that a site may set. */
 export const headerNames: ReadonlySet<string> = new Set([

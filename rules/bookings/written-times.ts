@@ -29,6 +29,6 @@ export function dateIn(moment: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));
 }
 
-export function timeIn(moment: string, timeZone: string): string {
+function timeIn(moment: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(new Date(moment));
 }

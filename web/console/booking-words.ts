@@ -73,7 +73,7 @@ const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeri
 const withYear = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
 
 /** "Tuesday 5 December" of `YYYY-MM-DD`, or of a local time. */
-export const dayWords = (local: string): string => weekday.format(new Date(`${local.slice(0, 10)}T00:00:00Z`));
+const dayWords = (local: string): string => weekday.format(new Date(`${local.slice(0, 10)}T00:00:00Z`));
 /** "Tuesday 5 December 2026". */
 export const dateWords = (local: string): string => withYear.format(new Date(`${local.slice(0, 10)}T00:00:00Z`));
 const brief = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
