@@ -11,7 +11,7 @@ import type { Deps } from '#runtime/deps.ts';
 
 const stepMs = 500;
 /** Id of the `end` event. A client that reconnects with it has the whole log and gets 204, so it stops (HTML standard, 9.2.3). */
-export const isLogComplete = 'end';
+export const endEventId = 'end';
 /** Proxies close a stream that is silent for longer. */
 const silenceMsMax = 15_000;
 const followMsMax = 30 * minuteMs;
@@ -72,7 +72,7 @@ async function* events(
         .join('')}\n`;
     }
     if (isSettled(deployment.status)) {
-      yield `event: end\nid: ${isLogComplete}\ndata: ${deployment.status}\n\n`;
+      yield `event: end\nid: ${endEventId}\ndata: ${deployment.status}\n\n`;
       return;
     }
     if (pieces.length > 0) saidAt = performance.now();

@@ -10,7 +10,7 @@ import { idParams } from '#api/schemas.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { isLogComplete, logText, streamLog } from './log.ts';
+import { endEventId, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
 import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
 import { warningsPart } from './warnings/rules.ts';
@@ -58,7 +58,8 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const deployment = await loadDeployment(em, actor, params.id);
-      const [detail, changes] = [await failureDetail(em, deployment), await changesOf(em, deps, deployment)];
+      const detail = await failureDetail(em, deployment);
+      const changes = await changesOf(em, deps, deployment);
       const missing =
         deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
       const warnings = await warningsPart(em, deps, deployment, 'asked');
@@ -118,7 +119,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       reply.header('cache-control', 'no-store');
       if (/\btext\/event-stream\b/i.test(headers.accept ?? '')) {
         const lastEventId = headers['last-event-id']?.toString();
-        if (lastEventId === isLogComplete) return reply.code(204).send();
+        if (lastEventId === endEventId) return reply.code(204).send();
         const load = async () => {
           const fresh = deps.em();
           return (await isStillGood(fresh, deps, actor)) ? await findDeployment(fresh, actor, id) : null;

@@ -98,7 +98,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
     });
   }
   const ticket = await takeTicket(em, deployment.site.id);
-  await requireHeldFiles(deps, deployment);
+  await requireStoredFiles(deps, deployment);
   await dropBuildCaches(em, deployment.site.id);
   const restored = await goLive(em, deps.clock, deploymentId, {
     restoreTicket: ticket,
@@ -114,7 +114,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   return restored;
 }
 
-async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<void> {
+async function requireStoredFiles(deps: Deps, deployment: Deployment): Promise<void> {
   const files = (await manifestOf(deps, deployment)) ?? [];
   const sizes = await deps.store.sizes(files.map((file) => file.sha256));
   const lost = files.filter((file) => sizes.get(file.sha256) !== file.bytes);

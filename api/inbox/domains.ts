@@ -5,7 +5,6 @@ import { domainsWithAdvice } from '#api/domains/views.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { CodeSource, InboxItem } from './item.ts';
 
-const hasDnsProblem = 'has a problem in its DNS';
 const states = {
   pending: 'is not set up yet',
   active: 'cannot get a certificate',
@@ -30,7 +29,7 @@ export const waitingDomains: CodeSource = async (em, reader, since, { config, no
         id,
         site: site ? { id: site.id, name: reader.sites.get(site.id) ?? '' } : null,
         at: advice.since,
-        title: `The domain ${name} ${isWrong ? hasDnsProblem : states[status]}.`,
+        title: `The domain ${name} ${isWrong ? 'has a problem in its DNS' : states[status]}.`,
         nextAction: advice.nextAction,
       },
     ];

@@ -98,7 +98,7 @@ async function wholeFileFault(extension: string, head: Buffer): Promise<string |
   if (!found || !formats.includes(found)) {
     return `has the extension .${extension}, but its contents are in ${found ? `the format ${printable(found)}` : 'an unknown format'}`;
   }
-  return pixelCheckOf(found, head) > pixelsMax ? 'is an image of more than 100 million pixels' : undefined;
+  return pixelsOf(found, head) > pixelsMax ? 'is an image of more than 100 million pixels' : undefined;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -106,7 +106,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** As the header claims; 0 if the format stores it elsewhere. */
-function pixelCheckOf(format: string, head: Buffer): number {
+function pixelsOf(format: string, head: Buffer): number {
   if ((format === 'png' || format === 'apng') && head.length >= 24)
     return head.readUInt32BE(16) * head.readUInt32BE(20);
   if (format === 'gif' && head.length >= 10) return head.readUInt16LE(6) * head.readUInt16LE(8);
