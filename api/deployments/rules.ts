@@ -102,8 +102,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   await dropBuildCaches(em, deployment.site.id);
   const restored = await goLive(em, deps.clock, deploymentId, {
     restoreTicket: ticket,
-    record: (tx, { site }) =>
-      recordAct(tx, deps.clock, actor, 'deployment.restored', { site, ...versionOf(deployment) }),
+    record: (tx, site) => recordAct(tx, deps.clock, actor, 'deployment.restored', { site, ...versionOf(deployment) }),
   });
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);

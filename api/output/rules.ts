@@ -88,8 +88,7 @@ export async function completeUpload(
   await requireRules(deps, deployment, files);
   await saveManifest(em, deps, deploymentId, files);
   const live = await goLive(deps.em(), deps.clock, deploymentId, {
-    record: (tx, { site }) =>
-      recordAct(tx, deps.clock, actor, 'deployment.completed', { site, ...versionOf(deployment) }),
+    record: (tx, site) => recordAct(tx, deps.clock, actor, 'deployment.completed', { site, ...versionOf(deployment) }),
   });
   if (!isRestorable(live)) requireOpenUpload(live, deps.clock.now());
   return live;

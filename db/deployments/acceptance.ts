@@ -41,9 +41,9 @@ export async function acceptDeployment(
   tx: EntityManager,
   deps: AcceptanceDeps,
   site: Site,
-  { createdBy, ...wanted }: NewDeployment,
+  wanted: NewDeployment,
 ): Promise<Deployment> {
-  const deployment = add(tx, deps, site, { createdBy, ...wanted });
+  const deployment = add(tx, deps, site, wanted);
   await tx.flush();
   if (wanted.kind !== 'upload') start(tx, deps, deployment);
   return deployment;

@@ -74,7 +74,7 @@ type GoLive = {
   /** The ticket of a restore; a first going live uses the deployment's own. */
   restoreTicket?: number | undefined;
   /** Writes to the history, if the deployment goes live now. */
-  record?(tx: EntityManager, { site }: { site: Site }): void;
+  record?(tx: EntityManager, site: Site): void;
 };
 
 /** Makes the deployment live, unless one with a later ticket is live: then it is superseded. */
@@ -94,7 +94,7 @@ export async function goLive(
     const ticket = restoreTicket ?? deployment.ticket;
     if (site.liveTicket > ticket || !isChangeable(site)) return deployment;
     await movePointer(tx, clock, site, deployment, ticket);
-    record?.(tx, { site });
+    record?.(tx, site);
     return deployment;
   });
 }
