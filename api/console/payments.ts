@@ -12,7 +12,7 @@ import { errors } from '#runtime/errors.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import {
   closingPage,
-  isUnderWay,
+  isChanging,
   newPaymentPage,
   type PaymentRead,
   type PaymentShown,
@@ -52,7 +52,7 @@ export function paymentPages(console: Console): void {
   app.get<OneOf>(`${base}/:payment/progress`, consolePage('payment_progress'), async (request, reply) => {
     const payment = await paymentOf(console, request);
     reply.header('cache-control', 'no-store');
-    return { status: stateOf(payment), isOver: !isUnderWay(payment), log: '' };
+    return { status: stateOf(payment), isOver: !isChanging(payment), log: '' };
   });
 
   action(console, {
@@ -124,7 +124,7 @@ async function paymentOf(console: Console, request: FastifyRequest<Named>): Prom
   return shown;
 }
 
-/** Adds what is under way at the provider. All that changes meanwhile is of one moment. */
+/** Adds what is in progress at the provider. All values are of one moment. */
 async function withProgress(
   { deps: { clock } }: Console,
   { em }: FastifyRequest,

@@ -45,15 +45,15 @@ export async function publish(
   const site = await loadSite(em, actor, siteId);
   requireChangeable(site);
   const live = await liveDeploymentOf(em, site);
-  const now = await pinned(em, deps, site, { scope, live });
-  if (!noCache && live && (await isSame(em, live, now))) return live;
+  const wanted = await pinned(em, deps, site, { scope, live });
+  if (!noCache && live && (await isSame(em, live, wanted))) return live;
   const accept = async (tx: EntityManager, repositories: Repositories) => {
     const locked = await lockChangeable(tx, siteId);
     await requireHourlyLimits(tx, deps, locked.account.id, scope);
     // Under the lock, so that a later ticket never has an earlier head.
     await fastForwardSlots(tx, repositories, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
-    const same = noCache ? null : await sameUnderWay(tx, locked, scope, commits);
+    const same = noCache ? null : await sameInProgress(tx, locked, scope, commits);
     if (same) return same;
     const accepted = await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor });
     const detail = { deployment_id: id, number: accepted.number, scope };
@@ -66,7 +66,7 @@ export async function publish(
 }
 
 /** The latest publish, if it is not finished and builds the same. One with fresh caches is not joined. */
-async function sameUnderWay(
+async function sameInProgress(
   tx: EntityManager,
   { id, lastTicket }: Site,
   kind: Publish['scope'],
@@ -133,6 +133,6 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
     return false;
   }
   if (live.image !== (await buildImageId())) return false;
-  const underWay = { site: live.site.id, status: { $in: [...unfinishedStatuses] }, ticket: { $gt: 0 } };
-  return (await em.count(Deployment, underWay)) === 0;
+  const inProgress = { site: live.site.id, status: { $in: [...unfinishedStatuses] }, ticket: { $gt: 0 } };
+  return (await em.count(Deployment, inProgress)) === 0;
 }

@@ -32,7 +32,7 @@ export function formOf(work: Work): string {
   return [name, ...(paths ?? [])].join(' ');
 }
 
-/** The rendering of this form that is done or under way. */
+/** The rendering of this form that is done or in progress. */
 export async function findRendering(
   em: EntityManager,
   of: { deployment: string } | { sketch: string },

@@ -26,7 +26,7 @@ export type PaymentRead = {
   created_at: string;
 };
 export type PaymentShown = PaymentRead & {
-  /** What is under way at the payment provider. */
+  /** What is in progress at the payment provider. */
   refunding_amount: number;
   closing: boolean;
   /** What can still be refunded. */
@@ -57,7 +57,7 @@ export function stateOf(payment: PaymentShown): string {
 }
 
 /** Whether its status changes soon, without anybody's doing. */
-export const isUnderWay = ({ status, closing, refunding_amount: refunding }: PaymentShown): boolean =>
+export const isChanging = ({ status, closing, refunding_amount: refunding }: PaymentShown): boolean =>
   status === 'refunding' || (status === 'open' && closing) || (status === 'paid' && refunding > 0);
 
 const sumOf = (payment: PaymentShown): string => written(payment);
@@ -110,12 +110,11 @@ export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
   const base = sitePath(frame.site.id, 'payments');
   const { id, status, booking_id: bookingId, reference, pay_url: url, expires_at, paid_at, refunded_at } = payment;
   const isOwner = frame.site.role === 'owner';
-  const isMoving = isUnderWay(payment);
   const progress = html` data-progress="${base}/${id}/progress"`;
   const main = html`<h1>${whatFor(payment)}</h1>
 <div class="panel"><dl class="facts">
 <dt>Amount</dt><dd><strong>${sumOf(payment)}</strong></dd>
-<dt>Status</dt><dd${isMoving ? progress : null}><span data-status>${stateOf(payment)}</span></dd>
+<dt>Status</dt><dd${isChanging(payment) ? progress : null}><span data-status>${stateOf(payment)}</span></dd>
 ${status === 'open' ? html`<dt>Payment link</dt><dd>${copyable(url, 'the payment link')}</dd><dt>Expires</dt><dd>${exact(new Date(expires_at))}</dd>` : null}
 ${paid_at ? html`<dt>Paid</dt><dd>${exact(new Date(paid_at))}</dd>` : null}
 ${refunded_at ? html`<dt>Refunded</dt><dd>${exact(new Date(refunded_at))}</dd>` : null}
@@ -127,7 +126,7 @@ ${payment.refund_failed ? html`<p class="fault">The last refund failed. You can 
 ${status === 'open' && !payment.closing ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Cancel the payment request</a></div>` : null}
 ${payment.refundable_amount > 0 && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
 ${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the site can refund a payment.</p>` : null}`;
-  const refresh = isMoving ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
+  const refresh = isChanging(payment) ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'payments', { title: whatFor(payment), main, copies: true, ...refresh });
 }
 

@@ -43,7 +43,7 @@ async function cachedWarnings(
   };
 }
 
-const underWay = new Map<string, Promise<FoundWarnings | undefined>>();
+const running = new Map<string, Promise<FoundWarnings | undefined>>();
 
 /** Concurrent callers share one inspection: each alone would read less in its time. */
 async function warningsOf(
@@ -54,8 +54,8 @@ async function warningsOf(
 ): Promise<FoundWarnings | undefined> {
   if (deployment.warnings) return deployment.warnings;
   const key = `${deployment.id}:${timeoutMs}`;
-  const found = underWay.get(key) ?? findWarnings(em, deps, deployment, timeoutMs).finally(() => underWay.delete(key));
-  underWay.set(key, found);
+  const found = running.get(key) ?? findWarnings(em, deps, deployment, timeoutMs).finally(() => running.delete(key));
+  running.set(key, found);
   return await found;
 }
 
