@@ -7,7 +7,7 @@ import { written } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Refund, refundOf } from './cancellation.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
-import { whoTells } from './untold.ts';
+import { howToNotify } from './unnotified-visitors.ts';
 
 export const cancelledBookingSchema = bookingSchema
   .extend({
@@ -36,19 +36,19 @@ export async function cancelledView(em: EntityManager, { config, clock }: Deps, 
     ...(refund?.status === 'owed' ? [owed(written(refund))] : []),
     ...((booking.mail && booking.mail.status !== 'failed') || !booking.visitorName
       ? []
-      : [await untold(em, booking), ...(refund && config.mail ? refundMail(refund) : [])]),
+      : [await nextStep(em, booking), ...(refund && config.mail ? refundMail(refund) : [])]),
   ];
   const shown = { ...bookingView(config, booking, clock.now()), refund };
   return left.length > 0 ? { ...shown, next_action: left.join(' ') } : shown;
 }
 
 /** Who has to tell the visitor of the cancellation, and how. */
-async function untold(em: EntityManager, booking: ShownBooking): Promise<string> {
+async function nextStep(em: EntityManager, booking: ShownBooking): Promise<string> {
   const { visitorName, reference, paymentId } = booking;
   if (paymentId && (await em.count(Payment, { id: paymentId, paidAt: null })) > 0) {
     return `${visitorName} had not paid and gets no e-mail: the payment page says that the booking is no longer held.`;
   }
-  return await whoTells(em, booking, { about: 'the cancellation', what: `that booking ${reference} is cancelled` });
+  return await howToNotify(em, booking, { about: 'the cancellation', what: `that booking ${reference} is cancelled` });
 }
 
 /** What the payer learns by e-mail. It may be another person than the visitor. */

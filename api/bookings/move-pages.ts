@@ -13,7 +13,7 @@ import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked
 import { moveBooking } from './moving.ts';
 import { type Choice, openDays, openSlots, type Reading } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
-import { isMoveMailed } from './untold.ts';
+import { isMoveMailed } from './unnotified-visitors.ts';
 
 type Asked = Linked & { Querystring: { date?: unknown; from?: unknown } };
 type Wrong = { text: string; status: number };
@@ -35,7 +35,7 @@ export function movePages(app: Api, deps: Deps): void {
     const moved = await moveBooking(request.em, deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
     if ('text' in moved) return show(request, reply, deps, moved);
     const facts = await shownOf(request.em, moved, site, deps);
-    const done = { title: 'Your booking has a new time', text: toldWords(moved), changeUrl: changeUrlOf(request) };
+    const done = { title: 'Your booking has a new time', text: notifiedWords(moved), changeUrl: changeUrlOf(request) };
     return sendPage(reply, linkedBookingPage({ ...facts, ...done }));
   });
 }
@@ -46,7 +46,7 @@ function takenMeanwhile(error: unknown): Wrong {
   return { text: 'That time is not available any more. Please choose another one.', status: error.status };
 }
 
-function toldWords(moved: ShownBooking): string {
+function notifiedWords(moved: ShownBooking): string {
   const owner = moved.notice ? 'We are notifying the owner by e-mail.' : 'Please tell the owner.';
   return isMoveMailed(moved)
     ? `${owner} We are also sending you an e-mail about it.`

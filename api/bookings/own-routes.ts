@@ -15,7 +15,7 @@ import { choiceOf } from './offers.ts';
 import { createOwnBooking, isOffered, placeOf } from './own-bookings.ts';
 import { bookingSchema, bookingView, type ShownBooking } from './schemas.ts';
 import { declaredOf } from './timetable.ts';
-import { isMoveUntold, whoTells } from './untold.ts';
+import { howToNotify, isMoveUnnotified } from './unnotified-visitors.ts';
 import { wishes } from './visitor-schemas.ts';
 
 const ownBookingInput = z.strictObject({
@@ -115,13 +115,13 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
     },
   );
 
-  /** Whoever repeats a move, perhaps because its answer was lost, is told the same. */
+  /** A repeated call, perhaps because its response was lost, gets the same response. */
   async function movedView(em: EntityManager, booking: ShownBooking) {
     const shown = bookingView(config, booking, clock.now());
     const isLive = shown.status === 'held' || shown.status === 'confirmed';
-    if (!isLive || !isMoveUntold(booking)) return shown;
+    if (!isLive || !isMoveUnnotified(booking)) return shown;
     const what = `the new time of booking ${booking.reference}`;
-    return { ...shown, next_action: await whoTells(em, booking, { about: 'the move', what }) };
+    return { ...shown, next_action: await howToNotify(em, booking, { about: 'the move', what }) };
   }
 
   async function view(em: EntityManager, booking: ShownBooking) {

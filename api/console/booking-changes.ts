@@ -66,9 +66,9 @@ export function bookingChangePages(console: Console): void {
       const start = field('start') ?? momentIn(timetable, booking.calendar, field('date'), field('time'));
       return { id: bookingId(request), start };
     },
-    done: ({ next_action: untold, ...moved }, request) => ({
+    done: ({ next_action: left, ...moved }, request) => ({
       to: `${page(request)}/${bookingId(request)}`,
-      notice: ['Moved.', movedWords(moved as unknown as MovedAnswer, untold !== undefined)].filter(Boolean).join(' '),
+      notice: ['Moved.', movedWords(moved as unknown as MovedAnswer, left !== undefined)].filter(Boolean).join(' '),
     }),
     show: showMove,
   });

@@ -32,7 +32,7 @@ function toSite({ visitorName, before, by, account, ...facts }: MovedFacts & ToS
       `${what} The old time, ${whenOf(before)}, is available again.`,
       ...(isKnown
         ? []
-        : [facts.isVisitorNotified ? 'We are e-mailing the visitor the new time.' : untold(visitorName, facts)]),
+        : [facts.isVisitorNotified ? 'We are e-mailing the visitor the new time.' : notMailed(visitorName, facts)]),
       { facts: factsTable(facts) },
       ...bookingButton(account),
     ],
@@ -40,7 +40,7 @@ function toSite({ visitorName, before, by, account, ...facts }: MovedFacts & ToS
   });
 }
 
-function untold(name: string, { reference, wasNoticed = true }: BookingFacts & Pick<ToSite, 'wasNoticed'>): string {
+function notMailed(name: string, { reference, wasNoticed = true }: BookingFacts & Pick<ToSite, 'wasNoticed'>): string {
   const how = wasNoticed
     ? `: by phone, or by replying to the e-mail “New booking” with the reference ${reference}; your reply goes to the visitor.`
     : '.';

@@ -6,7 +6,7 @@ import { Site } from '#db/sites/site.ts';
 import type { ShownBooking } from './schemas.ts';
 
 /** Who has to tell the visitor, and how. `about` is the change, `what` completes "tell the visitor …". */
-export async function whoTells(
+export async function howToNotify(
   em: EntityManager,
   { site: { id }, status, visitorName, notice, createdById, reference }: ShownBooking,
   { about, what }: { about: string; what: string },
@@ -25,6 +25,6 @@ export async function whoTells(
 export const isMoveMailed = ({ movedAt, mail }: ShownBooking): boolean =>
   movedAt != null && mail != null && mail.status !== 'failed' && mail.createdAt >= movedAt;
 
-/** Whether the last move was by the site's people, and no e-mail tells the visitor of it. */
-export const isMoveUntold = (booking: ShownBooking): boolean =>
+/** Whether the last move was by the site's people, and no e-mail notifies the visitor. */
+export const isMoveUnnotified = (booking: ShownBooking): boolean =>
   booking.visitorName !== '' && booking.movedById != null && !isMoveMailed(booking);
