@@ -102,7 +102,7 @@ function walletDrainerIn(text: string): string | null {
   const found = takes.flatMap((one) => one.exec(text)?.[0].slice(0, 40) ?? []);
   if (found.length === 0) return null;
   const isHidden = unpacks.test(text) || hides.some((one) => (text.match(one)?.length ?? 0) >= hiddenMin);
-  const enough = isHidden ? 1 : /\bdrainer\b/i.test(text) ? 1 : 3;
+  const enough = isHidden || /\bdrainer\b/i.test(text) ? 1 : 3;
   if (found.length < enough || !(isHidden || reaches.test(text))) return null;
   return `requests ${found.join(', ')} from a wallet${isHidden ? ' and is obfuscated' : ''}`;
 }

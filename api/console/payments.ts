@@ -86,15 +86,7 @@ export function paymentPages(console: Console): void {
     path: `${base}/:payment/close`,
     operation: 'payment.expire',
     input: (request) => ({ id: paymentId(request) }),
-    done: ({ status }, request) => ({
-      to: pathOf(request),
-      notice:
-        status === 'expired'
-          ? 'The link is closed.'
-          : status === 'open'
-            ? 'The link is being closed. This takes a few seconds.'
-            : 'It was paid in the meantime, so the link could not be closed.',
-    }),
+    done: ({ status }, request) => ({ to: pathOf(request), notice: closingWords(status) }),
     show: show(closingPage),
   });
 
@@ -108,6 +100,12 @@ export function paymentPages(console: Console): void {
     }),
     show: (request, reply, refused) => showList(console, request, reply, refused),
   });
+}
+
+function closingWords(status: unknown): string {
+  if (status === 'expired') return 'The link is closed.';
+  if (status === 'open') return 'The link is being closed. This takes a few seconds.';
+  return 'It was paid in the meantime, so the link could not be closed.';
 }
 
 const paymentId = ({ params }: FastifyRequest): string => (params as OneOf['Params']).payment;

@@ -52,17 +52,16 @@ export function requireOpenUpload(deployment: Deployment, now: Date): void {
   if (status === 'superseded') throw supersededError(deployment);
   const isOver = uploadEndsAt === null || uploadEndsAt === undefined || uploadEndsAt <= now;
   if (status === 'uploading' && !isOver && !startedAt) return;
-  const why =
-    deployment.kind !== 'upload'
-      ? 'was built from source'
-      : status !== 'uploading'
-        ? `is ${status}`
-        : isOver
-          ? 'has expired'
-          : 'is being completed';
+  const why = whyClosed(deployment, isOver);
   throw errors.not_accepting_uploads(`Version ${number} ${why} and does not accept files.`, {
     nextAction: startAgain(deployment),
   });
+}
+
+function whyClosed({ kind, status }: Deployment, isOver: boolean): string {
+  if (kind !== 'upload') return 'was built from source';
+  if (status !== 'uploading') return `is ${status}`;
+  return isOver ? 'has expired' : 'is being completed';
 }
 
 /**

@@ -45,11 +45,9 @@ function readName(zone: string, given: string): string {
   const isWhole = text.endsWith('.');
   const star = text.startsWith('*.') || text === '*' ? '*' : '';
   const rest = readHost((star ? text.slice(2) : text).replace(/\.$/, ''), star !== '');
-  const full = isWithin(rest, zone)
-    ? rest
-    : isWhole
-      ? fault('its name is not within the domain')
-      : `${rest ? `${rest}.` : ''}${zone}`;
+  const isInside = isWithin(rest, zone);
+  if (isWhole && !isInside) fault('its name is not within the domain');
+  const full = isInside ? rest : `${rest ? `${rest}.` : ''}${zone}`;
   const name = star ? `*.${full}` : full;
   return name.length <= 253 ? name : fault('its name is too long');
 }

@@ -115,10 +115,12 @@ function traceparentOf(span: Span): string {
 }
 
 function samplerOf({ sampler, samplerArg }: Parts['tracing']): Sampler {
-  const root = sampler.endsWith('always_off')
-    ? new AlwaysOffSampler()
-    : sampler.endsWith('always_on')
-      ? new AlwaysOnSampler()
-      : new TraceIdRatioBasedSampler(samplerArg);
+  const root = rootSampler(sampler, samplerArg);
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSampler(sampler: string, ratio: Parts['tracing']['samplerArg']): Sampler {
+  if (sampler.endsWith('always_off')) return new AlwaysOffSampler();
+  if (sampler.endsWith('always_on')) return new AlwaysOnSampler();
+  return new TraceIdRatioBasedSampler(ratio);
 }

@@ -204,13 +204,8 @@ function stateOf({ status, waiting_on: waiting, ssl, site_id: siteId }: DomainSh
   if (status === 'Moved') return 'Points to another server';
   if (status === 'Deleted') return 'No longer points here';
   if (status === 'Blocked') return 'Blocked: contact the operator';
-  if (waiting === 'owner' && siteId !== null) return 'Action needed';
-  if (status === 'pending')
-    return waiting === 'owner'
-      ? 'Action needed'
-      : waiting === 'operator'
-        ? 'Waiting for the operator'
-        : 'Being checked';
+  if (waiting === 'owner' && (siteId !== null || status === 'pending')) return 'Action needed';
+  if (status === 'pending') return waiting === 'operator' ? 'Waiting for the operator' : 'Being checked';
   if (ssl.status !== 'active') return 'Waiting for its certificate';
   return siteId === null ? 'Ready, but shows no site' : 'Connected';
 }
