@@ -177,7 +177,7 @@ async function checkContents(
   for await (const { bytes, content } of reader.contents(files.map(({ oid }) => oid))) {
     const path = paths.next().value?.path ?? '';
     // A photo is read more than once.
-    const read = isPhotoName(path) && bytes <= photoBytesMax ? await keep(content) : undefined;
+    const read = isPhotoName(path) && bytes <= photoBytesMax ? await buffer(content) : undefined;
     const violation = await checkContent(repository, path, read ? read() : content);
     if (violation) checked.violations.push(violation);
     else if (read && (await isLocated(read))) checked.located.push(path);
@@ -185,7 +185,7 @@ async function checkContents(
   return checked;
 }
 
-async function keep(content: AsyncIterable<Buffer>): Promise<Read> {
+async function buffer(content: AsyncIterable<Buffer>): Promise<Read> {
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return async function* read() {

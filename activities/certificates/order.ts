@@ -31,13 +31,13 @@ export async function issue(work: RenewalContext): Promise<void> {
 
 /** The current order, or a new one. The row is saved before the order is created, its URL as soon as it is known. */
 async function resumeOrCreateOrder(work: RenewalContext): Promise<AcmeOrder> {
-  const { deps, certificate, session, request: wanted } = work;
+  const { deps, certificate, session, request } = work;
   const { orderOpenedAt, orderUrl } = certificate;
   if (orderOpenedAt && deps.clock.now().getTime() - orderOpenedAt.getTime() > orderMaxAgeMs)
     throw new AcmeRefused('order');
   if (orderUrl) return await session.readOrder(orderUrl);
   // After a crash between the two, the authority may have the order.
-  const begun = orderOpenedAt ? await session.findOrder(wanted.names) : undefined;
+  const begun = orderOpenedAt ? await session.findOrder(request.names) : undefined;
   if (begun) {
     await work.save({ orderUrl: begun.url });
     return begun;
@@ -77,14 +77,14 @@ async function createOrder({
 
 /** Publishes the pending challenges, has the authority validate them, and returns the order once it is not pending. */
 async function completeChallenges(work: RenewalContext, order: AcmeOrder): Promise<AcmeOrder> {
-  const { session, request: wanted } = work;
-  const proofs = await session.challenges(order, wanted.validation.kind);
+  const { session, request } = work;
+  const proofs = await session.challenges(order, request.validation.kind);
   const pending = proofs.filter(({ status }) => status === 'pending');
   await publishChallenges(work, pending);
   for (const proof of pending) if (proof.challenge.status === 'pending') await session.completeChallenge(proof);
   const settled = await poll(work, order, (status) => status !== 'pending');
   if (settled.status !== 'invalid') return settled;
-  const refused = (await session.challenges(order, wanted.validation.kind)).find((proof) => proof.refusal)?.refusal;
+  const refused = (await session.challenges(order, request.validation.kind)).find((proof) => proof.refusal)?.refusal;
   throw refused ?? new AcmeRefused('other');
 }
 
@@ -95,8 +95,8 @@ async function poll(
 ): Promise<AcmeOrder> {
   const end = performance.now() + pollForMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
-    const now = await session.readOrder(order.url);
-    if (until(now.status)) return now;
+    const current = await session.readOrder(order.url);
+    if (until(current.status)) return current;
     if (performance.now() > end)
       throw new NotReady('The certificate authority is taking longer than usual.', 'platform');
     await pause(waitMs);
@@ -125,15 +125,15 @@ function attempt<T>(act: () => T): T | undefined {
 
 /** Edges serve the new certificate after this update. */
 async function install(
-  { deps, request: wanted, certificate, save: keep }: RenewalContext,
+  { deps, request, certificate, save }: RenewalContext,
   chain: string,
   key: string,
 ): Promise<void> {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
   const now = deps.clock.now();
-  const { notBefore, notAfter } = readValidChain(chain, wanted.names, publicKey, now);
+  const { notBefore, notAfter } = readValidChain(chain, request.names, publicKey, now);
   const isGapless = certificate.notAfter && certificate.notAfter > now;
-  await keep({
+  await save({
     chain,
     sealedKey: encrypt(deps.config.encryptionKeys, key, contextOf.certificate(certificate.id)),
     notBefore,

@@ -23,7 +23,7 @@ import { createOutputStorer, heldFiles } from './output.ts';
 import { executedBy, snapshotName } from './snapshot.ts';
 
 /** One build of a deployment: its snapshot, its log, and a function that saves its output. */
-type BuildJob = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
+type BuildJob = { snapshot: string; log: LogWriter; save: (files: ManifestFile[], times: Times) => Promise<void> };
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
 /** Milliseconds of each phase as reported by the sandbox, and of the sandbox as a whole. */
 type Times = BuildTimes & { sandbox: number };
@@ -52,7 +52,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   await runBuild(deps, deployment, {
     snapshot,
     log,
-    async keep(files, times) {
+    async save(files, times) {
       const built = performance.now();
       const [output] = await Promise.all([storeManifest(deps, files), log.close()]);
       await recordOutput(deps.em(), deployment.id, { ...output, image: deps.sandbox.image });
@@ -75,7 +75,7 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
     await runBuild(deps, deployment, {
       snapshot: snapshotName(id, drafts),
       log,
-      async keep(files, times) {
+      async save(files, times) {
         made.push(await storeManifest(deps, files));
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
         if (!isLast) return;
@@ -158,7 +158,7 @@ function outputHandlers(
       const files = await output.all();
       await checkRules(deps, deployment, files);
       await storing;
-      await job.keep(files, { ...ms, sandbox });
+      await job.save(files, { ...ms, sandbox });
     },
   };
 }
