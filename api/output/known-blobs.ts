@@ -12,7 +12,7 @@ import {
   unlistedDeployments,
 } from '#db/deployments/held-files.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { shareHeldFiles } from '#db/sites/purge-files.ts';
+import { lockHeldFilesForShare } from '#db/sites/purge-files.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -37,7 +37,7 @@ export async function knownBlobsOf(
   const sizes = await deps.store.sizes(found.map(({ sha256 }) => sha256));
   const sound = found.filter(({ sha256, bytes }) => sizes.get(sha256) === bytes).map(({ sha256 }) => sha256);
   return await em.transactional(async (tx) => {
-    await shareHeldFiles(tx);
+    await lockHeldFilesForShare(tx);
     const known = await heldFilesOf(tx, actor, site, sound);
     await recordHeldFiles(tx, site.id, known);
     return new Map(known.map(({ sha256, bytes }) => [sha256, bytes]));

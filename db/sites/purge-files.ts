@@ -1,6 +1,6 @@
 /**
  * Which files of a purged site nothing else names. Names are rows: of held files, which list all manifests, and of
- * columns with a hash. Whatever makes a name of bytes that it did not put itself holds `shareHeldFiles` meanwhile.
+ * columns with a hash. A transaction that names bytes which it did not store itself calls `lockHeldFilesForShare`.
  */
 import { textArray } from '#db/arrays.ts';
 import { type BlobColumn, blobColumns, hashIn } from '#db/blob-columns.ts';
@@ -16,7 +16,7 @@ const batchSize = 100;
 const deploymentsAtOnce = 50;
 
 /** Until the transaction ends, no purge decides which files are named. */
-export async function shareHeldFiles(tx: EntityManager): Promise<void> {
+export async function lockHeldFilesForShare(tx: EntityManager): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [lockKey]);
 }
 
