@@ -64,14 +64,17 @@ export function hourRow(row: RawRow): HourRow {
   return { ...viewed(row), sketch: readSketch(row.sketch) };
 }
 
-function viewed({ start, views, pages, referrers, countries, devices }: RawRow): Viewed & { start: Date } {
+function viewed({ start, views, ...row }: RawRow): Viewed & { start: Date } {
+  return { start: new Date(Number(start) * 1000), views, ...countsIn(row) };
+}
+
+/** The counts of a row, which `countColumns` selects as text. */
+export function countsIn(row: Record<Dimension, string>): Record<Dimension, Counts> {
   return {
-    start: new Date(Number(start) * 1000),
-    views,
-    pages: JSON.parse(pages),
-    referrers: JSON.parse(referrers),
-    countries: JSON.parse(countries),
-    devices: JSON.parse(devices),
+    pages: JSON.parse(row.pages),
+    referrers: JSON.parse(row.referrers),
+    countries: JSON.parse(row.countries),
+    devices: JSON.parse(row.devices),
   };
 }
 

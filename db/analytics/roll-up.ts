@@ -7,7 +7,7 @@ import { dayMs } from '#rules/time.ts';
 import { dateText, dayOf, later, monthOf } from './calendar.ts';
 import { addCounts, newTallied, rowOf, type Tallied } from './counts.ts';
 import { countOf } from './hyperloglog.ts';
-import { countColumns, hourColumns, hourRow, type RawRow, sketchesByDay } from './queries.ts';
+import { countColumns, countsIn, hourColumns, hourRow, type RawRow, sketchesByDay } from './queries.ts';
 
 /** Number of past days whose hours are stored, so that late writes of edges are counted. */
 export const hoursKeptDays = 2;
@@ -100,13 +100,7 @@ async function rollUpMonth(em: EntityManager, siteId: string, month: Date): Prom
       [siteId, dateText(month), dateText(monthOf(month, 1))],
     );
     const tallied = newTallied();
-    for (const { pages, referrers, countries, devices } of rows)
-      addCounts(tallied, {
-        pages: JSON.parse(pages),
-        referrers: JSON.parse(referrers),
-        countries: JSON.parse(countries),
-        devices: JSON.parse(devices),
-      });
+    for (const row of rows) addCounts(tallied, countsIn(row));
     const sum = (of: 'views' | 'visitors') => rows.reduce((total, row) => total + row[of], 0);
     await writeTotal(tx, {
       siteId,
