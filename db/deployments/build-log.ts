@@ -3,14 +3,18 @@ import type { EntityManager } from '#db/orm.ts';
 
 /** Adds a chunk, or replaces the one that an interrupted attempt wrote. */
 export async function appendLog(em: EntityManager, deploymentId: string, seq: number, text: string): Promise<void> {
-  // PostgreSQL's text cannot contain NUL.
-  const storable = text.replaceAll('\0', '\u{FFFD}').toWellFormed();
+  const stored = storable(text);
   // Not `excluded.text`, which needs the right to read the column (db/builds-role.ts).
   await em.execute(
     `insert into build_log (deployment_id, seq, text) values (?, ?, ?)
      on conflict (deployment_id, seq) do update set text = ?`,
-    [deploymentId, seq, storable, storable],
+    [deploymentId, seq, stored, stored],
   );
+}
+
+/** Text of a site's code as PostgreSQL stores it: text rejects NUL, and jsonb also lone surrogates. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 }
 
 /** Deletes the log of an earlier attempt. */

@@ -14,6 +14,7 @@ import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
+import { storable } from './build-log.ts';
 import { signalNextBuilds } from './build-slots.ts';
 import { Deployment, type Output } from './deployment.ts';
 import { type FailureDeps, queuePublishFailed } from './failure-mails.ts';
@@ -175,7 +176,7 @@ export async function settle(
     const ends = !isSettled(deployment.status);
     if (ends) {
       deployment.status = end.status;
-      deployment.error = end.status === 'failed' ? { ...end.error, message: storable(end.error.message) } : null;
+      deployment.error = end.status === 'failed' ? storableError(end.error) : null;
       deployment.finishedAt = deps.clock.now();
       await tx.flush();
     }
@@ -185,10 +186,6 @@ export async function settle(
   });
 }
 
-/**
- * Text that PostgreSQL's jsonb accepts: messages contain text of the site's code, and jsonb rejects NUL and lone
- * surrogates.
- */
-function storable(text: string): string {
-  return text.slice(0, 4000).replaceAll('\0', '\u{FFFD}').toWellFormed();
+function storableError(error: ErrorBody): ErrorBody {
+  return { ...error, message: storable(error.message.slice(0, 4000)) };
 }
