@@ -81,10 +81,15 @@ const small = new Set([
   's',
 ]);
 
-/** Words without their endings, so that “refunds” finds “refund”. */
 const stems = (text: string): string[] =>
   text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '' && !small.has(word))
-    .map((word) => word.replace(/(ies|ing|es|ed|s|y|e)$/, '') || word);
+    .map(stem);
+
+/** The word without its endings, so that “bookings” and “booking” find “book”, and “refunds” finds “refund”. */
+function stem(word: string): string {
+  const shorter = word.replace(/(?<=.{3})(ies|ing|es|ed|s|y|e)$/u, '');
+  return shorter === word ? word : stem(shorter);
+}

@@ -118,6 +118,15 @@ test.each([
   ['what differs between two versions', 'deployment_read'],
   ['response header for all pages, CORS', 'skill_read'],
   ['connect payments', 'payout_add'],
+  ['list the bookings', 'booking_list'],
+  ['list free times on a day', 'bookable_read'],
+  ['book an appointment as a visitor', 'bookable_read'],
+  ['close for the holidays', 'bookable_declare'],
+  ['refund a part of a booking', 'payment_refund'],
+  ['how much was taken in total', 'payment_list'],
+  ['check the live site for faults', 'deployment_check'],
+  ['thank-you text and confirmation e-mail', 'form_create'],
+  ['robots and search engines', 'skill_read'],
 ])('“%s” finds %s', async (words, operation) => {
   const text = await found((agents as [Agent, Agent])[0], { words });
   expect(text).toContain(`${operation}(`);
