@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { plainName } from '#api/schemas.ts';
 
 export const price = z.strictObject({
-  amount: z.int().min(1).max(100_000_000).describe('In the currency’s minor unit.'),
+  amount: z.int().min(1).max(100_000_000).describe('In the currency’s minor unit: 2500 means €25.00.'),
   currency: z.string().describe('An ISO 4217 code, such as EUR.'),
   per: z
     .enum(['seat', 'booking'])

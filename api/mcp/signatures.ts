@@ -7,10 +7,7 @@ import { inputSchema, inputsOf, modelWords } from './schemas.ts';
 export function describe(operation: Operation, isTool: boolean): string {
   const { name, summary, description = '', method } = operation;
   const inputs = inputsOf(operation);
-  const notes = inputs.flatMap(({ name: input, schema }) => {
-    const words = String(schema.description ?? '');
-    return words === '' || /^[a-z]+_…/.test(words) ? [] : [`  ${input}: ${words}`];
-  });
+  const notes = inputs.flatMap(({ name: input, schema }) => notesOf(input, schema));
   const [noun = ''] = name.split('.', 1);
   const given = examples[name] ?? (exampleOf(inputSchema(operation), noun) as object);
   const example = isTool
@@ -25,6 +22,15 @@ export function describe(operation: Operation, isTool: boolean): string {
 }
 
 type Read = Schema & { items?: Schema; anyOf?: Schema[]; enum?: unknown[]; const?: unknown; description?: string };
+
+/** What is known of an input and of the fields within it: `rules.from: A path on the site.` */
+function notesOf(name: string, schema: Schema): string[] {
+  const { description = '', items, anyOf = [], properties = {} } = schema as Read;
+  const isPlain = description === '' || /^[a-z]+_…/.test(description);
+  const parts = [...(items ? [items] : []), ...anyOf].flatMap((part) => notesOf(name, part));
+  const fields = Object.entries(properties).flatMap(([field, part]) => notesOf(`${name}.${field}`, part));
+  return [...(isPlain ? [] : [`  ${name}: ${description}`]), ...parts, ...fields];
+}
 
 /** A schema as a type of TypeScript. */
 function typeText(schema: Schema, depth = 0): string {
@@ -57,8 +63,47 @@ const samples: Readonly<Record<string, unknown>> = {
   'fields.name': 'message',
 };
 
-/** Where the schema requires nothing, but the operation does. */
-const examples: Readonly<Record<string, object>> = { 'payout.add': { name: 'Bakery', rail: 'connect' } };
+/** Where what the schema requires is less than what shows how the call is used. */
+const examples: Readonly<Record<string, object>> = {
+  'bookable.declare': {
+    id: 'site_…',
+    calendars: [
+      {
+        key: 'anna',
+        name: 'Anna',
+        capacity: 1,
+        time_zone: 'Europe/Berlin',
+        hours: [{ days: ['tue', 'wed'], from: '09:00', to: '17:00' }],
+        exceptions: [{ from: '2030-08-01', to: '2030-08-07', hours: [] }],
+      },
+    ],
+    services: [
+      {
+        key: 'lesson',
+        name: 'Piano lesson',
+        duration_minutes: 60,
+        calendar_keys: ['anna'],
+        lead_minutes: 720,
+        price: { amount: 4500, currency: 'EUR' },
+      },
+    ],
+  },
+  'payment.create': { id: 'site_…', amount: 4500, currency: 'EUR', description: 'Two cakes' },
+  'payout.add': { name: 'Bakery', rail: 'connect' },
+  'redirects.set': {
+    id: 'site_…',
+    rules: [
+      { from: '/old', to: '/new' },
+      { from: '/shop/*', to: 'https://shop.example/:splat', status: 301 },
+    ],
+  },
+  'skill.read': { path: 'SKILL.md' },
+  'token.create': {
+    name: 'Helper',
+    expires_at: '2030-01-01T00:00:00Z',
+    scope: { sites: ['site_…'], access: 'read' },
+  },
+};
 
 const sampleOf = (owner: string, name: string, description: string): unknown =>
   name === 'path' && description.includes('src/assets/')

@@ -139,9 +139,21 @@ test('the inputs of a comment are explained, also the one called body', async ()
   expect(text).toContain('Send `page` and `body` to start a thread, or `thread_id` and `action` to change one.');
 });
 
+test('fields within an input are explained', async () => {
+  const [agent] = agents as [Agent, Agent];
+  const redirects = await found(agent, { words: 'set redirects', limit: 1 });
+  expect(redirects).toContain('  rules.to: A path or a URL; `:splat` inserts');
+  const timetable = await found(agent, { words: 'bookable declare', limit: 1 });
+  expect(timetable).toContain('  services.price.amount: In the currency’s minor unit: 2500 means €25.00.');
+});
+
 test('examples fit what their texts ask for', async () => {
   const [agent] = agents as [Agent, Agent];
   const example = async (words: string) => await found(agent, { words, limit: 1 });
+  expect(await example('skill read')).toContain('skill_read {"path":"SKILL.md"}');
+  expect(await example('bookable declare')).toContain('"price":{"amount":4500,"currency":"EUR"}');
+  expect(await example('set redirects')).toContain('"to":"https://shop.example/:splat"');
+  expect(await example('token create')).toContain('"scope":{"sites":["site_…"],"access":"read"}');
   for (const words of ['photo place', 'asset write', 'asset read'])
     expect([words, await example(words)]).toEqual([words, expect.stringContaining('"path":"src/assets/bakery.jpg"')]);
   expect(await example('payout add')).toContain('"arguments":{"name":"Bakery","rail":"connect"}');
