@@ -78,7 +78,13 @@ export function bookableRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/bookable',
     {
       config: { operation: 'bookable.read', needs: 'read', capability },
-      schema: { summary: 'Read the timetable', params: idParams, response: { 200: bookableSchema } },
+      schema: {
+        summary: 'Read the timetable',
+        description:
+          'Free days and times, and bookings as a visitor makes them, are at its `url`: a program that opens it gets JSON that says how to list the times, book and pay.',
+        params: idParams,
+        response: { 200: bookableSchema },
+      },
     },
     async ({ em, actor, params }) => view(em, await readBookable(em, actor, params.id)),
   );

@@ -44,7 +44,8 @@ function siteFormRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Create a form',
         description:
-          'Use `action_url` as the form’s action in the site’s HTML; the URL never changes. `embed` is ready-made HTML that includes the spam challenge.',
+          'Use `action_url` as the form’s action in the site’s HTML; the URL never changes. `embed` is ready-made HTML that includes the spam challenge. ' +
+          'To send an enquiry without a browser, open `action_url` with a program: it gets JSON that says how.',
         params: idParams,
         body: formInput,
         response: { 200: formSchema },

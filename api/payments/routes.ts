@@ -51,7 +51,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Request a payment',
         description:
-          'Creates a payment and a payment link that is valid for 30 days. The money goes to the site’s current payout account.',
+          'Creates a payment and a payment link that is valid for 30 days and can be paid once. The money goes to the site’s current payout account.',
         params: idParams,
         body: paymentInput,
         response: { 200: paymentSchema },
@@ -70,7 +70,8 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payment.list', needs: 'read', capability },
       schema: {
         summary: 'List a site’s payments',
-        description: 'Returns the newest payments first, including payments for bookings.',
+        description:
+          'Returns the newest payments first, including payments for bookings. What was taken is the sum of `amount` of those that are paid, less their `refunded_amount`.',
         params: idParams,
         querystring: paymentsQuery,
         response: { 200: listOf(paymentSchema) },
