@@ -144,7 +144,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Archive a site',
         description:
-          'An archived site is no longer served and cannot be changed, but it keeps its name. Running builds are cancelled.',
+          'An archived site is no longer served and cannot be changed, but it keeps its name. Visitors read only that the site is closed, ' +
+          'without words of yours: publish a notice instead if they shall read one. Running builds are cancelled.',
         params: idParams,
         response: { 200: siteSchema },
       },
