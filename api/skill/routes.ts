@@ -39,6 +39,8 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
       config: { operation: 'skill.read', needs: 'any', answers: ['text/markdown', 'text/javascript'] },
       schema: {
         summary: 'Read a skill file',
+        description:
+          'SKILL.md names the pages. `reference/serving.md` is about redirects, frames, caching and search engines, `reference/languages.md` about translations.',
         params: z.object({ '*': z.string().describe('A path from the list, such as `stages/design.md`.') }),
         response: { 200: z.any().describe('The file.') },
       },
