@@ -130,7 +130,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
 function sessionOf({ id, status, url, subscription }: Stripe.Checkout.Session): BillingSession {
   const bought = typeof subscription === 'string' ? subscription : (subscription?.id ?? null);
-  const known: BillingSession['status'] = status === 'complete' || status === 'expired' ? status : 'open';
+  const known = (['complete', 'expired'] as const).find((one) => one === status) ?? 'open';
   return { id, status: known, url, subscription: bought };
 }
 

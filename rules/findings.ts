@@ -64,14 +64,18 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   );
 }
 
-/** One finding for each cause: the same on another page, or in a wider window, counts. */
+/**
+ * One finding for each cause: the same on another page, or in a wider window, counts; so do other elements with the same two
+ * colours.
+ */
 export function oneForEachCause(findings: readonly Finding[]): Finding[] {
-  const causes = new Map<string, Finding>();
+  const causes = new Map<string, { finding: Finding; places: Set<string> }>();
   for (const finding of findings) {
-    const key = [finding.kind, finding.selector ?? finding.page, finding.text].join('\n');
-    const known = causes.get(key);
-    if (known) known.count += finding.page === known.page ? 0 : 1;
-    else causes.set(key, { ...finding });
+    const { kind, page, selector, text, advice } = finding;
+    const key = (kind === 'contrast' ? [kind, advice] : [kind, selector ?? page, text]).join('\n');
+    const { places } = causes.get(key) ?? { places: new Set() };
+    if (places.size === 0) causes.set(key, { finding, places });
+    places.add([page, selector, text].join('\n'));
   }
-  return [...causes.values()];
+  return [...causes.values()].map(({ finding, places }) => ({ ...finding, count: places.size }));
 }

@@ -13,8 +13,10 @@ const advice: Record<FindingKind, (more: More) => string> = {
     needsViewport
       ? 'Add <meta name="viewport" content="width=device-width"> to the head.'
       : `Let the element become narrower, for example with max-width: 100%; the page is ${by} px wider than the window.`,
-  contrast: ({ ratio, wanted }) => `Use colours with a contrast of at least ${wanted ?? '4.5:1'}; this is ${ratio}:1.`,
-  no_name: () => 'Give the element a name: text, a label, or aria-label.',
+  contrast: ({ ratio, wanted, text, background }) =>
+    `Use colours with a contrast of at least ${wanted ?? '4.5:1'}; ${text ? `${text} on ${background}` : 'this'} is ${ratio}:1.`,
+  no_name: ({ isFrame }) =>
+    isFrame ? 'Say what the frame shows: title="…".' : 'Give the element a name: text, a label, or aria-label.',
   no_alternative_text: () => 'Describe the picture with alt="…", or use alt="" if it only decorates.',
   small_text: ({ size }) => `Use a font size of at least 12 px; this is ${size} px.`,
   layout_shift: ({ score }) =>
@@ -23,8 +25,9 @@ const advice: Record<FindingKind, (more: More) => string> = {
   no_language: () => 'Name the language of the page: <html lang="…">.',
   heavy_page: () => 'Make the largest files smaller, or load them only when they are needed.',
   large_picture: ({ natural, shown }) =>
-    `Save the picture smaller: it is ${natural} px wide and shown ${shown} px wide.`,
-  no_description: () => 'Add <meta name="description" content="…">: search engines show it below the title.',
+    `Save the picture smaller: it is ${natural} px wide and shown ${shown} px wide in a window of 1280.`,
+  no_description: ({ isEmpty }) =>
+    `${isEmpty ? 'Fill in' : 'Add'} <meta name="description" content="…">: search engines show it below the title.`,
   no_share_image: () => 'Add <meta property="og:image" content="…">: messengers show it with the link.',
 };
 

@@ -32,8 +32,8 @@ const run = `axe.run(document, { resultTypes: ['violations'], iframes: false, ru
     const element = document.querySelector(selector);
     const box = element?.getBoundingClientRect();
     const area = box ? { x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height } : null;
-    const { contrastRatio: ratio, expectedContrastRatio: wanted } = any[0]?.data ?? {};
-    return { rule: id, selector: selector.slice(0, 300), text: (element?.textContent || html).replaceAll(/\\s+/g, ' ').trim().slice(0, 120), area, more: { ratio, wanted } };
+    const { contrastRatio: ratio, expectedContrastRatio: wanted, fgColor: text, bgColor: background } = any[0]?.data ?? {};
+    return { rule: id, selector: selector.slice(0, 300), text: (element?.textContent || html).replaceAll(/\\s+/g, ' ').trim().slice(0, 120), area, more: { ratio, wanted, text, background, isFrame: id === 'frame-title' } };
   })))`;
 
 let script: string | undefined;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { OpenPage } from '#providers/browser/page.ts';
 import { type BrowserFault, undefinedIfFault } from '#providers/browser/pipe.ts';
-import { type Finding, type FindingKind, findingKinds } from '#rules/findings.ts';
+import { checkedWidths, type Finding, type FindingKind, findingKinds } from '#rules/findings.ts';
 import type { Region } from '#rules/looks.ts';
 import { adviceFor } from './advice.ts';
 import { axeFindings } from './axe.ts';
@@ -41,7 +41,7 @@ export async function checkPage(version: ShownVersion, page: OpenPage, where: Wh
     return [finding(where, wholePage('page_failed', 'The page was still loading when its time ended.'))];
   const found = (await page.evaluate(`${measure}\nmeasure()`, measureMs)) as Found[];
   const all = [
-    ...found.flatMap((one) => ownFinding(version, page, one)),
+    ...found.flatMap((one) => ownFinding(version, page, where, one)),
     ...((await axeFindings(page).catch(undefinedIfFault)) ?? []),
     ...fromRequests(page, found),
     ...fromErrors(page),
@@ -74,13 +74,15 @@ const wholePage = (kind: FindingKind, text: string, more = {}): Found => ({
 });
 
 /** Links and pictures are looked up: what the page measured is only where they are. */
-function ownFinding(version: ShownVersion, page: OpenPage, one: Found): Found[] {
+function ownFinding(version: ShownVersion, page: OpenPage, { width }: Where, one: Found): Found[] {
   if (one.kind === 'link') {
     const path = String(one.more.path);
     if (version.leadsSomewhere(path) || path.startsWith('/.well-known/')) return [];
     return [{ ...one, kind: 'broken_link', text: `${one.text} (${path})` }];
   }
   if (one.kind === 'large_picture') {
+    // A desk shows it larger than a phone, which has several pixels for each of CSS.
+    if (width < Math.max(...checkedWidths)) return [];
     const bytes = page.answered.find(({ url }) => url === one.text)?.bytes ?? 0;
     const times = Number(one.more.natural) / Math.max(1, Number(one.more.shown));
     return bytes > largePictureBytes && times > largePictureTimes ? [one] : [];

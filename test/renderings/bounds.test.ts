@@ -9,6 +9,7 @@ import { type Fields, type Listener, openPipe, type Pipe } from '#providers/brow
 import { openRequests, type SiteVersion } from '#providers/browser/site-files.ts';
 import { wallCommand } from '#providers/browser/wall.ts';
 import { renderManifest } from '#providers/manifest.ts';
+import { type Finding, findingKinds, oneForEachCause } from '#rules/findings.ts';
 import { until } from '#test/stack/until.ts';
 
 const origin = 'https://pottery.test';
@@ -104,6 +105,18 @@ test('a finding is short, however long the words and names of the page', async (
   expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['small_text', 'broken_link', 'broken_file']));
   expect(findings.length).toBeLessThan(100);
   expect(JSON.stringify(findings).length).toBeLessThan(100_000);
+});
+
+test('elements with the same two colours are one finding, counted once in both windows', () => {
+  const of = (selector: string, width: number, advice = 'Use other colours; #bbb on #fff is 1.9:1.'): Finding => {
+    const place = { page: '/', width, selector, text: selector, advice };
+    return { kind: 'contrast', severity: findingKinds.contrast, ...place, count: 1, picture: null };
+  };
+  const found = [of('#a', 390), of('#b', 390), of('#a', 1280), of('#c', 390, 'Use other colours.')];
+  expect(oneForEachCause(found)).toMatchObject([
+    { selector: '#a', width: 390, count: 2 },
+    { selector: '#c', count: 1 },
+  ]);
 });
 
 test('two sites with the same files have two browsers', async () => {

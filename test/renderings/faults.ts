@@ -21,7 +21,7 @@ export const faults: readonly Fault[] = [
     'small_text',
     '#tiny',
     '<p id="tiny" style="font-size: 9px">Opening hours</p>',
-    '<p style="font-size: 12px">Opening hours</p>',
+    '<p style="font-size: 12px">Opening hours <b style="font-size: 0; padding: 9px">open</b></p>',
   ),
   fault(
     '/',

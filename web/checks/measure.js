@@ -111,7 +111,8 @@ async function measure() {
     const size = Number.parseFloat(getComputedStyle(one).fontSize);
     const { width, height } = one.getBoundingClientRect();
     // What is a pixel large is there for screen readers only.
-    if (size < 12 && width > 2 && height > 2 && isVisible(one) && !one.closest('svg, [aria-hidden=true]'))
+    // Of size 0 is text that an icon replaces.
+    if (size > 0 && size < 12 && width > 2 && height > 2 && isVisible(one) && !one.closest('svg, [aria-hidden=true]'))
       add('small_text', one, text, { size: Math.round(size * 10) / 10 });
   }
 
@@ -156,7 +157,8 @@ async function measure() {
   const isListed = !/noindex/i.test(content('robots'));
   if (!short(document.title)) add('no_title', null, '');
   if (!root.lang) add('no_language', null, '');
-  if (isListed && !content('description')) add('no_description', null, '');
+  if (isListed && !content('description'))
+    add('no_description', null, '', { isEmpty: !!document.querySelector('meta[name=description i]') });
   if (isListed && !content('og:image')) add('no_share_image', null, '');
 
   // Moves of what was shown already.
