@@ -56,7 +56,7 @@ export type Exchange = {
 };
 
 /** How long git gets to exit before each signal. */
-const graceMs = 2000;
+const graceMs = 5000;
 const killMs = 200;
 
 /** The response, in chunks. Stops git and its children when the reader disconnects or the client is silent. */
