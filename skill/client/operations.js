@@ -88,15 +88,8 @@ export async function runOperation(server, operation, words, options) {
   // Nobody has to sign in to read the skill.
   const path = server.token ? named : named.replace(/^\/v1\/skill(\/|$)/, '/skill/');
   const { search, body: given } = await readFlags(operation, options);
-  const body = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
-  if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
-    body.site_id = (await siteOf(server, body.site_id)).id;
-  if (Array.isArray(body.scope?.sites)) {
-    const ids = body.scope.sites.map(async (/** @type {unknown} */ one) =>
-      typeof one !== 'string' || /^site_/.test(one) ? one : (await siteOf(server, one)).id,
-    );
-    body.scope = { ...body.scope, sites: await Promise.all(ids) };
-  }
+  const sent = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
+  const body = await withSiteIds(server, sent);
   const missing = requiredOf(operation).filter((name) => body[name] === undefined && !search.has(name));
   if (missing.length > 0)
     throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, helpCommand(operation));
@@ -127,6 +120,22 @@ export async function runOperation(server, operation, words, options) {
   }
   if (!isJson) return { file: response.body };
   return { body: await bodyOf(response) };
+}
+
+/**
+ * The body with ids in place of the names of sites.
+ *
+ * @param {Server} server
+ * @param {any} body
+ */
+async function withSiteIds(server, body) {
+  const idOf = async (/** @type {unknown} */ one) =>
+    typeof one !== 'string' || /^site_/.test(one) ? one : (await siteOf(server, one)).id;
+  const ids = { ...body };
+  if (ids.site_id !== undefined) ids.site_id = await idOf(ids.site_id);
+  if (Array.isArray(ids.scope?.sites))
+    ids.scope = { ...ids.scope, sites: await Promise.all(ids.scope.sites.map(idOf)) };
+  return ids;
 }
 
 /** @param {Operation} operation */

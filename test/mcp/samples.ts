@@ -50,3 +50,30 @@ export async function inputFor(
     ...(operation in followed ? { wait_seconds: 0 } : {}),
   };
 }
+
+/** Words of a model, and the operation that they find. */
+export const foundBy = [
+  ['roll back to the version before', 'deployment_restore'],
+  ['undo', 'deployment_restore'],
+  ['refund a booking', 'payment_refund'],
+  ['what enquiries came', 'form_submissions'],
+  ['export everything', 'site_export'],
+  ['a picture from a stock library', 'photo_search'],
+  ['upgrade the plan', 'account_read'],
+  ['translate into another language', 'source_commit'],
+  ['make a contact form', 'form_create'],
+  ['reschedule an appointment', 'booking_move'],
+  ['what differs between two versions', 'deployment_compare'],
+  ['what differs between two versions', 'deployment_read'],
+  ['response header for all pages, CORS', 'skill_read'],
+  ['connect payments', 'payout_add'],
+  ['list the bookings', 'booking_list'],
+  ['list free times on a day', 'bookable_read'],
+  ['book an appointment as a visitor', 'bookable_read'],
+  ['close for the holidays', 'bookable_declare'],
+  ['refund a part of a booking', 'payment_refund'],
+  ['how much was taken in total', 'payment_list'],
+  ['check the live site for faults', 'deployment_check'],
+  ['thank-you text and confirmation e-mail', 'form_create'],
+  ['robots and search engines', 'skill_read'],
+];
