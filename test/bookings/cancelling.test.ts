@@ -3,7 +3,7 @@ import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { loseNextAnswer } from '#test/requests/lost-answer.ts';
-import { until } from '#test/stack/until.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { createBookingFixture } from './fixture.ts';
 import { timetable } from './timetable.ts';
 
@@ -87,15 +87,11 @@ test('concurrent cancellations and bookings never oversell a seat', async () => 
 
 test('of two cancellations during the booking, one succeeds and the other reports it', async () => {
   const { owner, id } = await booked();
-  const waiting = () =>
-    fixture.deps
-      .em()
-      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   let answers: Promise<Answer[]> | undefined;
   await fixture.deps.em().transactional(async (tx) => {
     await tx.execute('select 1 from booking where id = ? for update', [id]);
     answers = Promise.all([1, 2].map(() => owner.call('POST', `/v1/bookings/${id}/cancel`)));
-    await until(waiting, ({ length }) => length === 2);
+    await untilBlocked(fixture.deps, 2);
   });
   const statuses = ((await answers) as Answer[]).map(({ status }) => status);
   expect(statuses.sort()).toEqual([200, 409]);

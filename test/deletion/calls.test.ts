@@ -1,8 +1,10 @@
 /** Deleting a site: who may, what is asked first, what holds for the 30 days, and the way back. */
+
 import { afterAll, expect, test, vi } from 'vitest';
 import { blockSite } from '#db/sites/transitions.ts';
 import { type Caller, createSite, errorOf, limitsIn } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -196,11 +198,10 @@ test('a restore that waits while the purge begins brings nothing back', async ()
   const owner = await fixture.newCaller();
   const site = await deleting(owner);
   const em = fixture.deps.em();
-  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   const { answer } = await em.transactional(async (tx) => {
     await tx.execute('update site set purged_at = now() where id = ?', [site.id]);
     const restoring = owner.call('POST', path(site, '/restore-site'));
-    await expect.poll(async () => (await fixture.deps.em().execute<unknown[]>(waiting)).length).toBeGreaterThan(0);
+    await untilBlocked(fixture.deps);
     return { answer: restoring };
   });
   expect(errorOf(await answer).code).toBe('not_found');

@@ -1,7 +1,7 @@
 /** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
 import { expect, test } from 'vitest';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
-import { until } from '#test/stack/until.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { ada, useForms } from './fixture.ts';
 
 const { fixture, ask, owner } = await useForms({ FRONTAGE_RATE_SCALE: '1000' });
@@ -63,14 +63,6 @@ test('one solution sent twenty times concurrently counts once', async () => {
   expect(outcomes(answers)).toEqual(new Set(['taken', 'not_a_person']));
 });
 
-/** How many questions to the database wait for a row of somebody else. */
-const waiting = async () =>
-  (
-    await fixture.deps
-      .em()
-      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-  ).length;
-
 test.each([
   ['disabled', `status = 'disabled'`, 'forms_disabled'],
   [
@@ -85,7 +77,7 @@ test.each([
   await fixture.deps.em().transactional(async (tx) => {
     await tx.execute('select 1 from form where id = ? for update', [form.id]);
     sent = ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } });
-    await until(waiting, (count) => count > 0);
+    await untilBlocked(fixture.deps);
     await tx.execute(`update form set ${change} where id = ?`, [form.id]);
   });
   expect(errorOf((await sent) as Answer).code).toBe(code);

@@ -6,7 +6,7 @@ import { settleInvitation } from '#db/collaborators/invitation-expiry.ts';
 import { Site } from '#db/sites/site.ts';
 import { type Answer, type Caller, errorOf } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
-import { until } from '#test/stack/until.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { people, refusal } from './fixture.ts';
 
 const fixture = await createPeopleFixture();
@@ -88,11 +88,7 @@ test('an acceptance that waits while the purge of the site begins gives nothing'
   await em.transactional(async (tx) => {
     await tx.execute('select 1 from site where id = ? for update', [site.id]);
     answer = ask.accept(guest, invitation.id);
-    const waiting = () =>
-      fixture.deps
-        .em()
-        .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-    await until(waiting, ({ length }) => length === 1);
+    await untilBlocked(fixture.deps);
     const now = fixture.clock.now();
     await tx.execute('update site set delete_at = ?, purged_at = ? where id = ?', [now, now, site.id]);
   });

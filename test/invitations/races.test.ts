@@ -5,7 +5,7 @@ import { lockAccount } from '#db/accounts/lock.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { type Answer, errorOf, limitsIn } from '#test/api/fixture.ts';
 import { sized } from '#test/campaigns/size.ts';
-import { until } from '#test/stack/until.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { useUnsent } from './fixture.ts';
 
 const invitations = sized({ one: 50, short: 100, long: 1000 });
@@ -88,15 +88,11 @@ test('invitations wait for a publish of the site, which never waits for them', a
   const guest = await fixture.newCaller();
   const email = await ask.emailOf(guest);
   const { body: invited } = await ask.invite(owner, site.id, email);
-  const waiting = async () =>
-    await fixture.deps
-      .em()
-      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   for (const call of [() => ask.invite(owner, site.id, 'new@example.com'), () => ask.accept(guest, invited.id)]) {
     const answer = await fixture.deps.em().transactional(async (tx) => {
       await lockSite(tx, site.id);
       const answer = call();
-      await until(waiting, ({ length }) => length > 0);
+      await untilBlocked(fixture.deps);
       await lockAccount(tx, owner.accountId);
       return { answer };
     });

@@ -1,4 +1,5 @@
 /** Bookings that cost money, over the wire: held, paid, confirmed. What is late or cancelled: late-money.test.ts. */
+
 import { expect, test } from 'vitest';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Booking } from '#db/bookings/booking.ts';
@@ -7,6 +8,7 @@ import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { setForTest } from '#test/stack/for-test.ts';
+import { untilBlocked } from '#test/stack/until.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 
@@ -165,8 +167,7 @@ test('a site archived during a charge waits for it, and neither fails', async ()
   const { owner, site, id, paymentId } = await held();
   const { archiving } = await withPayment(fixture.deps.em(), paymentId, async ({ tx, booking }) => {
     const archived = owner.call('POST', `/v1/sites/${site.id}/archive`);
-    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await fixture.deps.em().execute(waits)).length, soon).toBeGreaterThan(0);
+    await untilBlocked(fixture.deps);
     Object.assign(booking ?? {}, { visitorName: 'Eve' });
     await tx.flush();
     return { archiving: () => archived };

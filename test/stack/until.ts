@@ -15,11 +15,11 @@ export async function until<T>(
   }
 }
 
-/** Polls until a transaction of this database waits for a lock. */
-export async function untilBlocked({ em }: { em(): EntityManager }): Promise<void> {
+/** Polls until so many transactions of this database wait for a lock. */
+export async function untilBlocked({ em }: { em(): EntityManager }, count = 1): Promise<void> {
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await until(
     () => em().execute<unknown[]>(waits),
-    ({ length }) => length > 0,
+    ({ length }) => length >= count,
   );
 }

@@ -5,7 +5,7 @@ import { timetable } from '#test/bookings/timetable.ts';
 import { clearInbox, hear } from '#test/inbox/fixture.ts';
 import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { newBrowser, type Shown } from '#test/people/browser.ts';
-import { until } from '#test/stack/until.ts';
+import { until, untilBlocked } from '#test/stack/until.ts';
 
 let fixture: MailFixture;
 let ask: ReturnType<typeof bookings>;
@@ -196,13 +196,11 @@ test('a visitor who presses Cancel twice sees that the booking is cancelled', as
   const { id, link, browser } = await booked();
   const page = await browser.open(link);
   const em = () => fixture.deps.em();
-  const waiting = () =>
-    em().execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   let presses: Promise<Shown[]> | undefined;
   await em().transactional(async (tx) => {
     await tx.execute('select 1 from booking where id = ? for update', [id]);
     presses = Promise.all([1, 2].map(() => browser.press(page, 'Cancel the booking')));
-    await until(waiting, ({ length }) => length === 2);
+    await untilBlocked(fixture.deps, 2);
   });
   const answers = await presses;
   expect(answers?.map(({ status }) => status).sort()).toEqual([200, 410]);
