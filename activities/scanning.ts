@@ -5,7 +5,7 @@ import { siteHosts } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { queueRendering } from '#db/renderings/transitions.ts';
 import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
-import { holdSite } from '#db/sites/transitions.ts';
+import { lockSiteForKeyShare } from '#db/sites/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
@@ -136,7 +136,7 @@ export function scanningActivities(deps: ScanDeps) {
           const deployment = await tx.findOne(Deployment, { id });
           const of = deployment?.manifestSha256;
           if (!deployment || !of) return none;
-          await holdSite(tx, deployment.site.id);
+          await lockSiteForKeyShare(tx, deployment.site.id);
           if ((await tx.nativeUpdate(Deployment, { id, scannedAt: null }, { scannedAt: now })) === 0) return none;
           await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of }, found(of));
         }

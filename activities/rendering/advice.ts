@@ -24,8 +24,8 @@ const advice: Record<FindingKind, (more: More) => string> = {
   no_title: () => 'Add a <title> that says what the page is about.',
   no_language: () => 'Name the language of the page: <html lang="…">.',
   heavy_page: () => 'Make the largest files smaller, or load them only when they are needed.',
-  large_picture: ({ natural, shown }) =>
-    `Save the picture smaller: it is ${natural} px wide and shown ${shown} px wide in a window of 1280.`,
+  large_picture: ({ natural, shown, width }) =>
+    `Save the picture smaller: it is ${natural} px wide and shown ${shown} px wide in a window of ${width} px.`,
   no_description: ({ isEmpty }) =>
     `${isEmpty ? 'Fill in' : 'Add'} <meta name="description" content="…">: search engines show it below the title.`,
   no_share_image: () => 'Add <meta property="og:image" content="…">: messengers show it with the link.',

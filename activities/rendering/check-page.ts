@@ -85,7 +85,7 @@ function ownFinding(version: ShownVersion, page: OpenPage, { width }: Where, one
     if (width < Math.max(...checkedWidths)) return [];
     const bytes = page.answered.find(({ url }) => url === one.text)?.bytes ?? 0;
     const times = Number(one.more.natural) / Math.max(1, Number(one.more.shown));
-    return bytes > largePictureBytes && times > largePictureTimes ? [one] : [];
+    return bytes > largePictureBytes && times > largePictureTimes ? [{ ...one, more: { ...one.more, width } }] : [];
   }
   return [one];
 }

@@ -7,7 +7,7 @@ import { refundableAmount } from '#db/payments/partial-refunds.ts';
 import { Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import type { Site } from '#db/sites/site.ts';
 import { amountFrom, written } from '#rules/currencies.ts';
-import { paymentStatusAt, paymentStatuses } from '#rules/states.ts';
+import { type PaymentStatus, paymentStatusAt, paymentStatuses } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import {
@@ -102,6 +102,12 @@ export function paymentPages(console: Console): void {
   });
 }
 
+/** As refunded are listed also those of which a part was refunded, whose status stays `paid`. */
+function filterOf(status: PaymentStatus | null): Record<string, string> {
+  if (status === null) return {};
+  return status === 'refunded' ? { refunded: 'true' } : { status };
+}
+
 function closingWords(status: unknown): string {
   if (status === 'expired') return 'The link is closed.';
   if (status === 'open') return 'The link is being closed. This takes a few seconds.';
@@ -173,8 +179,7 @@ async function showList(
     ? { items: [], next_cursor: null }
     : await read<Listed<PaymentRead>>(console, request, 'payment.list', {
         id: site.id,
-        // Also those of which a part was refunded, whose status stays `paid`.
-        ...(status === 'refunded' ? { refunded: 'true' } : status ? { status } : {}),
+        ...filterOf(status),
         ...cursorOf(query),
       });
   const payments = await withProgress(console, request, items);

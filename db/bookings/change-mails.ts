@@ -58,7 +58,8 @@ export async function queueCancellationMails(tx: EntityManager, deps: Deps, canc
   const { to: email, ...reply } = await toVisitor(tx, site, visitor.email);
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'booking-cancelled',
-    ...{ to: email, ...reply },
+    to: email,
+    ...reply,
     data: { ...data, ...zoneOf(visitor), ...reply, to: 'visitor' },
     site,
   });

@@ -128,7 +128,8 @@ export async function queueReturnMails(
   const { to, ...reply } = await toVisitor(tx, site, contact.email);
   booking.mail = await queueFollowUp(tx, deps, booking.id, {
     kind: 'money-returned',
-    ...{ to, ...reply },
+    to,
+    ...reply,
     data: { ...data, ...zoneOf(contact), ...reply, to: 'visitor' },
     site,
   });

@@ -52,7 +52,11 @@ export async function queueRefundMail(
   const { currency } = payment;
   const before = payment.refundedAmount - amount;
   const data = {
-    ...{ ...facts, paid: written(payment), refunded: written({ amount, currency }), isCancelled, ...replyTo },
+    ...facts,
+    ...replyTo,
+    paid: written(payment),
+    refunded: written({ amount, currency }),
+    isCancelled,
     refundedBefore: before > 0 ? written({ amount: before, currency }) : null,
   };
   const mail = { kind: 'payment-refunded', to: email, ...replyTo, data: forPayer(data), site } as const;

@@ -23,6 +23,12 @@ export function argumentsOf(operation) {
   return parts.map((part) => `<${part !== 'id' || !of ? flagOf(part) : id}>`);
 }
 
+/**
+ * Whether the fields of the request are not known beforehand: those of a form.
+ * @param {Operation} operation
+ */
+const takesFreeBody = ({ body }) => !!body && !body.properties;
+
 /** @typedef {(schema: any) => any} ResolveRef */
 
 /**
@@ -103,7 +109,7 @@ export function usageOf(operation) {
   ];
   const required = requiredOf(operation).map((name) => `--${flagOf(name)} …`);
   const more = names.length > required.length ? ['[options]'] : [];
-  const file = takesFile ? ['--file …'] : body && !body.properties ? ['--body …'] : [];
+  const file = [...(takesFile ? ['--file …'] : []), ...(takesFreeBody(operation) ? ['--body …'] : [])];
   return ['frontage', noun, verb, ...argumentsOf(operation), ...file, ...required, ...more].join(' ');
 }
 
@@ -127,7 +133,7 @@ export function helpOf(operation) {
   };
   const flags = [
     ...(takesFile ? [line('file', { description: 'The file to send.' }, true)] : []),
-    ...(body && !body.properties ? [line('body', { description: 'The request, as a JSON object.' }, true)] : []),
+    ...(takesFreeBody(operation) ? [line('body', { description: 'The request, as a JSON object.' }, true)] : []),
     ...Object.entries(body?.properties ?? {}).map(([name, schema]) =>
       line(name, schema, body.required?.includes(name)),
     ),

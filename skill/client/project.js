@@ -32,8 +32,8 @@ export async function planOf(folder) {
   const plan = { root, source: new Map(), content: new Map(), dropped: [] };
   const isIgnored = await ignoredBelow(folder);
   const placed = (await filesBelow(folder, folder)).map(({ path, isFile }) => {
-    const why = isIgnored(path) ? 'git ignores it' : isFile ? undefined : 'not a regular file';
-    return { path, place: why ? { why } : placeBelow(root, path) };
+    if (isIgnored(path)) return { path, place: { why: 'git ignores it' } };
+    return { path, place: isFile ? placeBelow(root, path) : { why: 'not a regular file' } };
   });
   /** @param {typeof placed[number]} one */
   const stays = ({ path, place }) => 'path' in place && place.path === path;
