@@ -39,10 +39,10 @@ declare module 'fastify' {
     /** What the operation needs of the token's scope. Required where a token is. */
     needs?: NeedName;
     /**
-     * Throws what the owner cannot change by allowing a call beyond the token's scope, so that they are not asked in
-     * vain. It tells nothing that the token may not read.
+     * Checked before the owner is asked to allow a call beyond the token's scope: throws what their permission would
+     * not change. It reveals nothing that the token may not read.
      */
-    refuseAnyway?: (request: FastifyRequest) => Promise<void>;
+    precondition?: (request: FastifyRequest) => Promise<void>;
     /** Text fields of the body that the owner sees before they allow a refused call. What they allow once has the same. */
     shownToOwner?: readonly string[];
     /** Only the owner of the site may make the call, or do with it what the text says, as in "change the name". */

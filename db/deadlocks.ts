@@ -1,8 +1,8 @@
 /**
- * Transactions lock rows in this order, whichever of them they need: a token, payout accounts, the registrable name of a domain,
- * sites in the order of their ids, an account; then rows of a site (domain, deployment, calendars, agreement, payment,
- * booking, rendering) and the certificate of a domain; last `mails of` an account and an address. Adding a row that refers to a
- * site locks the site too (`holdSite`), and some triggers update it.
+ * The order of locks, of which each transaction takes the part that it needs: a token, payout accounts, the registrable name
+ * of a domain, sites by their ids, an account, rows of a site (domain, deployment, calendars, agreement, payment, booking,
+ * rendering), the certificate of a domain, `mails of` an account, an address. Inserting a row that refers to a site locks
+ * the site, too (`lockSiteForKeyShare`), and some triggers update it.
  */
 import { DeadlockException } from '@mikro-orm/core';
 

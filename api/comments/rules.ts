@@ -9,7 +9,7 @@ import { CommentThread } from '#db/comments/comment-thread.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { holdSite } from '#db/sites/transitions.ts';
+import { lockSiteForKeyShare } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { AuthorKind, CommentPosition } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -53,7 +53,7 @@ export async function openThread(
   const picture = sent === undefined ? undefined : await storePicture(deps, sent);
   const now = deps.clock.now();
   await em.transactional(async (tx) => {
-    await holdSite(tx, site.id);
+    await lockSiteForKeyShare(tx, site.id);
     await requireCommentLimit(tx, deps, author, site);
     const thread = tx.create(CommentThread, {
       id: input.id,

@@ -61,7 +61,7 @@ async function requireNeeded(deps: Deps, request: FastifyRequest): Promise<void>
   await applyAllowance(deps, request, { ...need.wanted, ...need.most });
   const missing = lackingIn(request.actor.scope, need.wanted);
   if (!missing) return;
-  await request.routeOptions.config.refuseAnyway?.(request);
+  await request.routeOptions.config.precondition?.(request);
   throw outOfScope(request.actor, { ...(await lackingSite(request)), ...missing });
 }
 

@@ -17,7 +17,7 @@ import {
   unfinishedRenderings,
 } from '#db/renderings/transitions.ts';
 import { Site } from '#db/sites/site.ts';
-import { holdSite } from '#db/sites/transitions.ts';
+import { lockSiteForKeyShare } from '#db/sites/transitions.ts';
 import { directionAt } from '#db/sketches/sketch.ts';
 import { lookUpManifest } from '#providers/manifest-lookup.ts';
 import { decodedPath, findFile } from '#providers/manifest-paths.ts';
@@ -45,7 +45,7 @@ export async function askFor(
 
 async function queue(em: EntityManager, deps: Deps, account: string, rendering: NewRendering): Promise<string> {
   return await em.transactional(async (tx) => {
-    if ('deployment' in rendering) await holdSite(tx, rendering.deployment.site.id);
+    if ('deployment' in rendering) await lockSiteForKeyShare(tx, rendering.deployment.site.id);
     await requireBelowLimit(tx, deps, account);
     return await queueRendering(tx, deps.clock, rendering);
   });

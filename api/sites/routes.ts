@@ -145,7 +145,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         summary: 'Archive a site',
         description:
           'An archived site is no longer served and cannot be changed, but it keeps its name. Visitors read only that the site is closed, ' +
-          'without words of yours: publish a notice instead if they shall read one. Running builds are cancelled.',
+          'without words of yours: to show a notice, publish one instead. Running builds are cancelled.',
         params: idParams,
         response: { 200: siteSchema },
       },
@@ -169,7 +169,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         operation: 'site.delete',
         needs: 'account',
         ownerOnly: true,
-        refuseAnyway: ({ em, actor, params }) => refuseDeletion(em, actor, (params as { id: string }).id),
+        precondition: ({ em, actor, params }) => refuseDeletion(em, actor, (params as { id: string }).id),
       },
       schema: {
         summary: 'Delete an archived site',

@@ -65,7 +65,7 @@ export async function expireHolds(tx: EntityManager, clock: Clock, siteId: strin
 
 /**
  * Expires, in the transaction of a block, every hold and open payment: of the site; or of all sites of the account, and
- * of other sites' payments into its payout accounts. Call it last, but for `cancelUnfinished`.
+ * of other sites' payments into its payout accounts. Only `cancelUnfinished` may follow it.
  */
 export async function expireHoldsAndPayments(
   tx: EntityManager,

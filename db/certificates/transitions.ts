@@ -45,8 +45,8 @@ export async function ensureCertificate(
 }
 
 /**
- * Locks the site of the domain, an SQL expression: a trigger passes the write that follows on to it, and what changes a domain
- * locks the site first and the certificate last.
+ * Locks the site of a domain before its certificate is written: a trigger then updates the site, and what changes a domain locks
+ * the site first and the certificate last. `domain` is an SQL expression with a parameter, `value`.
  */
 async function lockSiteOf(tx: EntityManager, domain: string, value: string | null): Promise<void> {
   const site = `select site_id from domain where domain.id = ${domain}`;

@@ -20,10 +20,11 @@ export async function lockSiteForShare(tx: EntityManager, id: string): Promise<S
 }
 
 /**
- * Keeps the site's row until the transaction ends. Call it before `lockAccount` or the lock of another row where a row that
- * refers to the site is added later: adding it waits for whoever has locked the site, and they lock the others next.
+ * The lock that PostgreSQL takes for a row that refers to the site. Call it before another lock, such as `lockAccount`, in a
+ * transaction that inserts such a row later: the insert would wait for a transaction that has locked the site and waits for
+ * the other lock.
  */
-export async function holdSite(tx: EntityManager, siteId: string): Promise<void> {
+export async function lockSiteForKeyShare(tx: EntityManager, siteId: string): Promise<void> {
   await tx.execute('select 1 from site where id = ? for key share', [siteId]);
 }
 

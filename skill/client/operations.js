@@ -85,7 +85,7 @@ function typeOf({ fileTypes }, file) {
 export async function runOperation(server, operation, words, options) {
   const { query, body: schema, method, takesFile, givesFile } = operation;
   const named = await pathOf(server, operation, words);
-  // Nobody has to sign in to read the skill.
+  // The skill can be read without a token.
   const path = server.token ? named : named.replace(/^\/v1\/skill(\/|$)/, '/skill/');
   const { search, body: given } = await readFlags(operation, options);
   const sent = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;

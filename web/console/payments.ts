@@ -158,7 +158,7 @@ export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
   const asked = {
     title: 'Cancel this payment request?',
-    text: html`Nobody will be able to pay <strong>${sumOf(payment)}</strong> for “${whatFor(payment)}” with its link.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
+    text: html`The link for “${whatFor(payment)}” will no longer accept the payment of <strong>${sumOf(payment)}</strong>.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
     action: `${path}/close`,
     button: 'Cancel the payment request',
     back: path,

@@ -62,7 +62,7 @@ export type Reach = {
   replyTo?: string;
 };
 
-/** Where a visitor goes for this, or writes while the site is closed; nothing where nobody can be reached. */
+/** A line with the address to open for this purpose; while the site is closed, with the e-mail address to write to, if there is one. */
 export function reachBlocks(
   { address, isClosed = false, replyTo }: Reach,
   purpose: string,

@@ -47,14 +47,14 @@ export function mayCall(route: string, scope: ScopeName): boolean {
 /** Where the table speaks of the token that made another one, which these are not. */
 const notTheMaker: Record<string, string> = { 'POST /v1/tokens/{id}/rotate': 'token_not_yours' };
 
-/** What the owner's permission would not change; they are told it first, of a site that the token may read. */
-const anyway: Record<string, string> = { 'DELETE /v1/sites/{id}': 'site_not_archived' };
+/** Refusals that come before `out_of_scope`, as the owner's permission would not change them: of a site that the token may read. */
+const preconditions: Record<string, string> = { 'DELETE /v1/sites/{id}': 'site_not_archived' };
 
 /** What a caller with a token of this scope is told; `undefined` where the call is answered. */
 export function expectedWith(route: string, entry: Entry, who: Who, scope: ScopeName): string | undefined {
   const usually = expected(entry, who);
   if (usually === 'unauthorized' || off.includes(entry.refusal)) return usually;
-  if (!mayCall(route, scope)) return (who === 'owner' ? anyway[route] : undefined) ?? 'out_of_scope';
+  if (!mayCall(route, scope)) return (who === 'owner' ? preconditions[route] : undefined) ?? 'out_of_scope';
   const isOutside = scope === 'another site' || (scope === 'this site' && ofTheAccount.includes(route));
   if (isOutside && reaches(route, entry.rule, who)) return 'out_of_scope';
   return usually ?? notTheMaker[route];

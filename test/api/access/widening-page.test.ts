@@ -62,7 +62,7 @@ test('a title that an owner allows once is the only one', async () => {
   linkIn(await change({ title: 'As shown' }));
 });
 
-test('nobody is asked to allow the deletion of a site that is online', async () => {
+test('deleting a site that is online is refused before the owner is asked', async () => {
   const owner = await fixture.newSignedIn();
   const [site, other] = [await createSite(owner), await createSite(owner)];
   const told = async (scope: Scope) => {
