@@ -1,7 +1,7 @@
 /** Deleting a site: who may, what is asked first, what holds for the 30 days, and the way back. */
-
 import { afterAll, expect, test, vi } from 'vitest';
 import { blockSite } from '#db/sites/transitions.ts';
+import { dayMs } from '#rules/time.ts';
 import { type Caller, createSite, errorOf, limitsIn } from '#test/api/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 import { untilBlocked } from '#test/stack/until.ts';
@@ -11,7 +11,6 @@ vi.setConfig({ testTimeout: 60_000 });
 const fixture = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
 afterAll(() => fixture.close());
 
-const dayMs = 24 * 3600_000;
 const path = (site: { id: string }, rest = '') => `/v1/sites/${site.id}${rest}`;
 
 async function archived(owner: Caller) {
@@ -200,9 +199,9 @@ test('a restore that waits while the purge begins brings nothing back', async ()
   const em = fixture.deps.em();
   const { answer } = await em.transactional(async (tx) => {
     await tx.execute('update site set purged_at = now() where id = ?', [site.id]);
-    const restoring = owner.call('POST', path(site, '/restore-site'));
+    const answer = owner.call('POST', path(site, '/restore-site'));
     await untilBlocked(fixture.deps);
-    return { answer: restoring };
+    return { answer };
   });
   expect(errorOf(await answer).code).toBe('not_found');
   const [row] = await em.execute<[{ kept: boolean }]>('select delete_at is not null as kept from site where id = ?', [
