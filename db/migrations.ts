@@ -83,6 +83,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-planned-clears',
   '2026-11-27-onboarding-made-by',
   '2026-11-27-eyes-turns',
+  '2026-11-28-comments-signed-in',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

@@ -18,8 +18,8 @@ import { isId } from '#runtime/ids.ts';
 import { storePicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
 
-/** The author, and whether a person or an agent. `name`: what a reviewer typed as their name. */
-export type Author = Person & { kind: AuthorKind; name?: string | undefined };
+/** The author, and whether a person or an agent. `name`: what a reviewer typed as their name. `isSession`: signed in. */
+export type Author = Person & { kind: AuthorKind; name?: string | undefined; isSession?: boolean };
 
 const messagesMax = 500;
 /** Characters of all messages of a thread together: a page of the list contains 200 whole threads. */
@@ -138,13 +138,13 @@ async function changeThread(
 
 function addMessage(
   tx: EntityManager,
-  { accountId, kind, name, via }: Author,
+  { accountId, kind, name, via, isSession: signedIn = false }: Author,
   thread: CommentThread,
   { id, body, now }: { id: string; body: string; now: Date },
 ): void {
   const account = tx.getReference(Account, accountId);
   const authorName = name ?? via?.name ?? null;
-  tx.create(CommentMessage, { id, thread, account, authorKind: kind, authorName, body, createdAt: now });
+  tx.create(CommentMessage, { id, thread, account, authorKind: kind, authorName, signedIn, body, createdAt: now });
   thread.changedAt = now;
 }
 

@@ -2,12 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadThread, readPicture } from '#api/comments/rules.ts';
 import { sendPage } from '#api/plugins/browser.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { errors } from '#runtime/errors.ts';
 import { commentsPage, type ThreadShown } from '#web/console/comments.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { action } from './actions.ts';
 import { type Console, consolePage, type Named, siteFrameOf, siteOfPage } from './frame.ts';
+import { pageTitles } from './page-titles.ts';
 import { cursorOf, type Listed, read } from './reading.ts';
 
 const threadsShown = 20;
@@ -59,11 +61,10 @@ export function commentPages(console: Console): void {
       limit: threadsShown,
       ...cursorOf(part),
     });
-    return sendPage(
-      reply,
-      commentsPage(frame, { status, query: queryOf(request), threads: items, next: next_cursor }),
-      refused?.status,
-    );
+    const pages = items.map(({ page }) => page);
+    const titles = await pageTitles(deps, await liveDeploymentOf(request.em, site), pages);
+    const shown = { status, query: queryOf(request), threads: items, titles, next: next_cursor } as const;
+    return sendPage(reply, commentsPage(frame, shown), refused?.status);
   }
 }
 

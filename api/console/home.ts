@@ -72,7 +72,7 @@ export function homePages(console: Console): void {
         .map(({ id, name, title }) => ({ id, title, hostname: siteHostname(deps.config, name) })),
       refusals: items.flatMap(refusalShown),
       invitations: items.flatMap((item) => invitationShown(item, deps)),
-      waiting: items.filter(({ kind }) => !ownSections.has(kind)).map(waitingItem),
+      waiting: items.filter(({ kind, isAnswered }) => !ownSections.has(kind) && !isAnswered).map(waitingItem),
       sites,
     };
   }
@@ -95,6 +95,6 @@ function invitationShown({ id, site, invitation }: InboxItem, { config }: Deps):
 }
 
 function waitingItem({ kind, id, site, title, at, ...more }: InboxItem): WaitingItem {
-  const { message = null, address = null, photo = null } = more;
-  return { kind, id, siteId: site?.id ?? null, title, message, at, address, photo };
+  const { message = null, plain = message, address = null, photo = null } = more;
+  return { kind, id, siteId: site?.id ?? null, title, message: plain, at, address, photo };
 }

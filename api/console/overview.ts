@@ -6,6 +6,7 @@ import { sendPicture } from '#api/renderings/sent-picture.ts';
 import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
 import { restoredOf } from '#db/history/restores.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { agentHtml } from '#web/console/agents.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
@@ -24,7 +25,8 @@ const logBytes = 64 * 1024;
 const nothing = { source: false, content: false, address: false };
 
 type Whose = { created_by: string; created_via: { kind: string; name: string | null } | null };
-type Read = Omit<VersionShown, 'by'> & Whose & { file_count: number | null };
+type Read = Omit<VersionShown, 'by'> &
+  Whose & { file_count: number | null; source_commit: string | null; content_commit: string | null };
 type OfVersion = { Params: { id: string; version: string } };
 type OfPhoto = { Params: { id: string; photo: string } };
 
@@ -119,14 +121,24 @@ export function overviewPages(console: Console): void {
     const logged = versions.find(isRunning) ?? (versions[0]?.status === 'failed' ? versions[0] : undefined);
     const page = {
       versions,
-      live: shown && { ...shown, isRestored: restored !== null },
+      live: shown && { ...shown, restoredAt: restored?.at ?? null },
       unpublished: detail.unpublished_changes ?? nothing,
+      isUnchanged: await isUnchangedSince(id, versions[0]),
       previews: await previewsOf(request, id),
       canCompare: deps.config.screenshots && live !== null,
       log: logged ? await readLogTail(request.em, logged.id, logBytes) : '',
       older: list.next_cursor,
     };
     return sendPage(reply, overviewPage(frame, page), refused?.status);
+  }
+
+  /** Whether both repositories are as they were when this version failed. */
+  async function isUnchangedSince(siteId: string, version: Read | undefined): Promise<boolean> {
+    const { repositories } = deps;
+    if (!repositories || version?.status !== 'failed') return false;
+    const source = (await repositories.head(siteId, 'source')) ?? null;
+    const content = (await repositories.head(siteId, 'content')) ?? null;
+    return version.source_commit === source && version.content_commit === content;
   }
 
   /** A part of the site's list of deployments. */
@@ -152,7 +164,8 @@ export function overviewPages(console: Console): void {
       deps.config.screenshots &&
       version.file_count !== null &&
       (await versionBefore(request.em, { id: version.id, number: version.number, site })) !== null;
-    return sendPage(reply, versionPage(frame, { version, log, canCompare }), refused?.status);
+    const live = (await liveDeploymentOf(request.em, site))?.number ?? null;
+    return sendPage(reply, versionPage(frame, { version, log, live, canCompare }), refused?.status);
   }
 
   /** The version of the path, if it is one of the site there. */
@@ -180,12 +193,12 @@ const isVersion = ({ kind, live_at: liveAt }: Pick<Read, 'kind' | 'live_at'>): b
   kind !== 'preview' || liveAt !== null;
 
 /** Who made the live version live again; null if it was not restored. */
-async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<Whose | null> {
-  const sql = `select actor_id as "by", via_kind as kind, via_name as name from site
+async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<(Whose & { at: Date }) | null> {
+  const sql = `select actor_id as "by", via_kind as kind, via_name as name, restored.at from site
     join deployment version on version.id = site.live_deployment_id ${restoredOf('site', 'version')}
     where site.id = ? and actor_id is not null`;
-  const [row] = await em.execute<{ by: string; kind: string; name: string | null }[]>(sql, [siteId]);
-  return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name } } : null;
+  const [row] = await em.execute<{ by: string; kind: string; name: string | null; at: Date | string }[]>(sql, [siteId]);
+  return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name }, at: new Date(row.at) } : null;
 }
 
 type Names = Record<'accounts' | 'agents', ReadonlyMap<string, string>>;

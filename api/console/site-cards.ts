@@ -39,8 +39,8 @@ const sql = `
     where form.site_id in (select id from mine) and not spam and submission.created_at > ? and expires_at > ?
     group by form.site_id
   ), booked as (
-    select site_id, count(*)::int as n from booking
-    where site_id in (select id from mine) and kind = 'booking' and status = 'confirmed' and ends_at > ? and starts_at < ?
+    select site_id, count(*)::int as n from booking join mine on mine.id = site_id
+    where kind = 'booking' and booking.status = 'confirmed' and ends_at > ? and (starts_at < ? or mine.status = 'archived')
     group by site_id
   )
   select card.deployment_id as "picturedId", mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.delete_at as "deleteAt",

@@ -4,6 +4,7 @@
  */
 
 import { sqlList } from '#db/arrays.ts';
+import { reasonOf } from '#rules/build-failures.ts';
 import { call } from '#rules/calls/calls.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { notDone } from './done.ts';
@@ -23,7 +24,7 @@ const sql = `
   ), drafts as (
     select failed.id, failed.finished_at from failed join preview on preview.latest_id = failed.id and preview.removed_at is null
   )
-  select deployment.id, deployment.number, deployment.slot, deployment.error ->> 'message' as message, deployment.finished_at as at,
+  select deployment.id, deployment.number, deployment.slot, deployment.error, deployment.finished_at as at,
     deployment.created_via_name as via, maker.id as "makerId", maker.name as maker, ${siteColumns}
   from (select * from publishes union all select * from drafts) as waiting
   join deployment on deployment.id = waiting.id
@@ -35,7 +36,7 @@ const sql = `
 type Row = Record<'id' | 'at' | 'makerId' | 'maker' | 'siteId' | 'siteName', string> & {
   number: number;
   slot: number | null;
-  message: string | null;
+  error: { code: string; message: string } | null;
   via: string | null;
 };
 
@@ -45,7 +46,7 @@ export const failedBuilds: Source<Row> = {
   select(reader, since, { limit }) {
     return { sql, values: [siteIdsIn(reader), since, reader.accountId, limit] };
   },
-  item({ id, number, slot, message, at, via, makerId, maker, siteId, siteName }, reader) {
+  item({ id, number, slot, error, at, via, makerId, maker, siteId, siteName }, reader) {
     const again = slot === null ? call('site.publish', { id: siteId }) : call('preview.build', { id: siteId, slot });
     return {
       id,
@@ -57,7 +58,7 @@ export const failedBuilds: Source<Row> = {
         slot === null
           ? `Version ${number} of ${siteName} could not be published.`
           : `The draft in preview slot ${slot} of ${siteName} could not be built.`,
-      ...(message ? { message } : {}),
+      ...(error ? { message: error.message, plain: reasonOf(error).sentence } : {}),
       nextAction: `Call ${call('deployment.read', { id })} to read the log, fix the problem, and call ${again}.`,
     };
   },

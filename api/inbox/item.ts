@@ -44,6 +44,10 @@ export type InboxItem = {
   /** Text of the item itself, written by someone else than the platform. */
   message?: string;
   nextAction: string;
+  /** The message in words for an owner. */
+  plain?: string;
+  /** Of a comment: whether the reader answered it while signed in, so that it waits for their agents alone. */
+  isAnswered?: boolean;
   /** Of a refused call: what it was, and the path of the page that answers it. */
   refusal?: { attempt: string; page: string };
   /** Where it can be seen, outside the console. */
@@ -81,6 +85,13 @@ export type CodeSource = (em: EntityManager, reader: Reader, since: Date, contex
 
 /** The columns of an item's site, as SQL. */
 export const siteColumns = 'site.id as "siteId", site.name as "siteName"';
+
+/** As SQL: of sites that are closed too. What concerns visitors waits until it is dealt with. */
+export const isArchived = `site.status = 'archived' as "isArchived"`;
+
+/** What a title adds where the site is closed. */
+export const archivedNote = ({ isArchived }: { isArchived: boolean }): string =>
+  isArchived ? ' The site is archived.' : '';
 
 /** How long an item stays that only reports what has happened. */
 const newsMs = 30 * dayMs;

@@ -1,5 +1,6 @@
 /** Open comment threads whose last comment is not by the reader's own agent. */
 import { call } from '#rules/calls/calls.ts';
+import { pageInText } from '#rules/page-names.ts';
 import { notDone } from './done.ts';
 import { type Source, siteIdsIn } from './item.ts';
 
@@ -8,11 +9,11 @@ const sql = `
   select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName",
     case when last.author_kind = 'agent' and last.account_id <> ? then account.name
       else coalesce(last.author_name, account.name) end as author,
-    last.body, draft.slot
+    last.body, draft.slot, last.account_id = ? and last.signed_in as "isAnswered"
   from comment_thread thread
   join site on site.id = thread.site_id and site.status = 'active'
   join lateral (
-    select account_id, author_kind, author_name, created_at, body from comment_message
+    select account_id, author_kind, author_name, signed_in, created_at, body from comment_message
     where thread_id = thread.id order by id desc limit 1) as last on true
   join account on account.id = last.account_id
   left join deployment draft on draft.id = thread.deployment_id and draft.kind = 'draft'
@@ -24,23 +25,25 @@ const sql = `
 type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'author' | 'body', string> & {
   changedAt: string | Date;
   slot: number | null;
+  isAnswered: boolean;
 };
 
 export const openComments: Source<Row> = {
   kind: 'open_comment',
   select(reader, since, { limit }) {
     const { accountId } = reader;
-    return { sql, values: [accountId, siteIdsIn(reader), since, accountId, accountId, limit] };
+    return { sql, values: [accountId, accountId, siteIdsIn(reader), since, accountId, accountId, limit] };
   },
-  item({ id, page, changedAt, siteId, siteName, author, body, slot }) {
+  item({ id, page, changedAt, siteId, siteName, author, body, slot, isAnswered }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       slot,
       who: author,
       at: new Date(changedAt),
-      title: `${author} has commented on the page ${page} of ${siteName}.`,
+      title: `${author} has commented on ${pageInText(page)} of ${siteName}.`,
       message: body,
+      isAnswered,
       nextAction: `Call ${call('comment.list', { id: siteId, status: 'open' })} to read the thread. Reply with ${call('comment.reply', { id })}, or resolve it with ${call('comment.write', { id: siteId, thread_id: id, action: 'resolve' })}.`,
     };
   },

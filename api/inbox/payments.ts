@@ -1,19 +1,19 @@
-/** Payments of the last week that were not refunded, and refunds that failed until they are requested again. */
+/** Payments of the last week that were not refunded, and refunds that failed until they are requested again: these also of archived sites. */
 import { bookingDescription } from '#rules/bookings/description.ts';
 import { call } from '#rules/calls/calls.ts';
 import { written } from '#rules/currencies.ts';
 import { dayMs } from '#rules/time.ts';
 import { notDone } from './done.ts';
-import { type Source, siteColumns, siteIdsIn } from './item.ts';
+import { archivedNote, isArchived, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
 const sqlFor = (kind: 'payment_paid' | 'refund_failed', at: string, condition: string) => `
   select payment.id, payment.${at} as at, payment.amount, payment.currency, payment.reference, payment.description,
     booking.visitor_name as visitor, booking.service_name as service, booking.starts_at as start, booking.seats,
-    calendar.time_zone as "timeZone", ${siteColumns}
+    calendar.time_zone as "timeZone", ${siteColumns}, ${isArchived}
   from payment
-  join site on site.id = payment.site_id and site.status = 'active'
+  join site on site.id = payment.site_id
   left join booking on booking.payment_id = payment.id
   left join calendar on calendar.id = booking.calendar_id
   where payment.site_id = any(?) and payment.${at} > ? ${condition}
@@ -22,6 +22,7 @@ const sqlFor = (kind: 'payment_paid' | 'refund_failed', at: string, condition: s
 
 type Row = Record<'id' | 'at' | 'currency' | 'siteId' | 'siteName', string> & {
   amount: number;
+  isArchived: boolean;
   reference: string | null;
   description: string | null;
 } & ({ visitor: null } | { visitor: string; service: string; start: string; seats: number; timeZone: string });
@@ -42,7 +43,7 @@ export const recentPayments: Source<Row> = {
     };
   },
 };
-const paid = sqlFor('payment_paid', 'paid_at', "and payment.status = 'paid'");
+const paid = sqlFor('payment_paid', 'paid_at', "and payment.status = 'paid' and site.status = 'active'");
 
 export const failedRefunds: Source<Row> = {
   kind: 'refund_failed',
@@ -53,7 +54,7 @@ export const failedRefunds: Source<Row> = {
     const { id, siteName } = row;
     return {
       ...common(row),
-      title: `A refund of a payment of ${written(row)} on ${siteName} failed: the payer has not received the money.`,
+      title: `A refund of a payment of ${written(row)} on ${siteName} failed: the payer has not received the money.${archivedNote(row)}`,
       nextAction: `Tell the owner to add funds or a new key to the payout account. Then the owner’s agent calls ${call('payment.refund', { id })} again, or the owner refunds it in the payment provider’s dashboard.`,
     };
   },

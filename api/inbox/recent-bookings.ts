@@ -1,30 +1,34 @@
-/** Upcoming bookings that a visitor made or moved in the last week, and those that somebody else than the reader moved. */
+/**
+ * Upcoming bookings that a visitor made or moved in the last week, and those that somebody else than the reader moved.
+ * Of an archived site, all of them: nobody else tells these visitors.
+ */
 
 import { momentIn } from '#rules/bookings/written-times.ts';
 import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import { notDone } from './done.ts';
-import { type Source, siteIdsIn } from './item.ts';
+import { archivedNote, isArchived, type Source, siteIdsIn } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
 // Without a mover, the visitor moved it.
 const sql = `
   select booking.id, booking.visitor_name as visitor, service_name as service, starts_at as start, time_zone as "timeZone",
-    news.at, is_move as "isMove", mover.name as mover, site.id as "siteId", site.name as "siteName"
+    news.at, is_move as "isMove", mover.name as mover, site.id as "siteId", site.name as "siteName", ${isArchived}
   from booking
-  join site on site.id = booking.site_id and site.status = 'active'
+  join site on site.id = booking.site_id
   join calendar on calendar.id = booking.calendar_id
   cross join lateral (select moved_at is not null and moved_by_id is distinct from ? as is_move) as last
   cross join lateral (select case when is_move then moved_at else booking.created_at end as at) as news
   left join account mover on mover.id = booking.moved_by_id
   where booking.site_id = any(?) and booking.kind = 'booking' and booking.status = 'confirmed' and ends_at > ?
-    and news.at > ? and (booking.created_by_id is null or (is_move and moved_by_id is null))
+    and news.at > ? and (site.status = 'archived' or news.at > ?) and (booking.created_by_id is null or (is_move and moved_by_id is null))
     and ${notDone({ kind: 'new_booking', id: 'booking.id', at: 'news.at' })}
   order by news.at desc limit ?`;
 
 type Row = Record<'id' | 'visitor' | 'service' | 'timeZone' | 'siteId' | 'siteName', string> & {
   isMove: boolean;
+  isArchived: boolean;
   mover: string | null;
   start: string | Date;
   at: string | Date;
@@ -34,8 +38,8 @@ export const recentBookings: Source<Row> = {
   kind: 'new_booking',
   select(reader, since, { now, limit }) {
     const { accountId } = reader;
-    const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
-    return { sql, values: [accountId, siteIdsIn(reader), now, after, accountId, limit] };
+    const weekAgo = new Date(now.getTime() - weekMs);
+    return { sql, values: [accountId, siteIdsIn(reader), now, since, weekAgo, accountId, limit] };
   },
   item(row) {
     return {
@@ -43,7 +47,7 @@ export const recentBookings: Source<Row> = {
       site: { id: row.siteId, name: row.siteName },
       who: row.isMove ? (row.mover ?? row.visitor) : row.visitor,
       at: new Date(row.at),
-      title: titleOf(row),
+      title: `${titleOf(row)}${archivedNote(row)}`,
       nextAction: `Tell the owner. ${call('booking.read', { id: row.id })} returns the booking; ${call('booking.cancel', { id: row.id })} cancels it.`,
     };
   },

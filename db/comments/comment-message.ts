@@ -13,6 +13,8 @@ export const CommentMessage = defineEntity({
     authorKind: p.text().$type<AuthorKind>(),
     /** What a reviewer typed as their name, or the name of the token. */
     authorName: p.text().nullable(),
+    /** Whether the account wrote it while signed in; a reviewer comments in the name of the account that made the link. */
+    signedIn: p.boolean().default(false),
     body: p.text(),
     createdAt: p.datetime(),
   },

@@ -25,16 +25,17 @@ const lineMax = 160;
 type Deps = { clock: Clock; config: Config };
 
 /**
- * Open threads that a person opened, and in which that account, not an agent, had the last word. A reviewer comments in
- * the name of the account that made the link. Takes the times between which the last change was.
+ * Open threads that a person opened, and in which a reviewer had the last word: not an agent, and not that account
+ * itself, signed in. A reviewer comments in the name of the account that made the link. Takes the times between which the last change was.
  */
 const isWaiting = `thread.status = 'open' and (thread.owner_mailed_at is null or thread.owner_mailed_at < thread.changed_at)
   and thread.changed_at > ? and thread.changed_at <= ? and exists (
     select 1 from
       (select account_id, author_kind from comment_message where thread_id = thread.id order by id limit 1) as opening,
-      (select account_id, author_kind, created_at from comment_message where thread_id = thread.id order by id desc limit 1)
-        as latest
+      (select account_id, author_kind, signed_in, created_at from comment_message where thread_id = thread.id
+        order by id desc limit 1) as latest
     where opening.author_kind <> 'agent' and latest.author_kind <> 'agent' and opening.account_id = latest.account_id
+      and not latest.signed_in
       and (thread.owner_mailed_at is null or thread.owner_mailed_at < latest.created_at))`;
 
 /** Takes the time after which another e-mail is too soon. */

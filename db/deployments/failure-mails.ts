@@ -35,6 +35,7 @@ export async function queuePublishFailed(tx: EntityManager, deps: FailureDeps, d
     number,
     by: await publisherOf(tx, deployment, owner.id),
     reason: error.message.slice(0, reasonMax),
+    code: error.code,
     isLive: site.liveDeploymentId !== null,
     ...ownerLinks(config, `/account/sites/${site.id}/versions/${id}`),
   };

@@ -60,6 +60,7 @@ export const excluded: Record<string, string> = {
   'comment_message.account_id':
     'people are not exported: comments are attributed to the importing account, with their original kind of author',
   'comment_message.author_name': people,
+  'comment_message.signed_in': people,
   'comment_thread.owner_mailed_at': 'the importing owner gets an e-mail of their own',
   'comment_thread.deployment_id': 'only the live version is exported',
   'comment_thread.site_id': place,

@@ -67,7 +67,7 @@ test('comments of one site that waited for an hour are in one e-mail', async () 
   await mailOwners(fixture);
   const [mail] = await received(1);
   expect(mail?.subject).toBe(`${hostname}: 2 comments are waiting for an answer`);
-  expect(mail?.text).toContain('On the page /:\n\n> Could the photo be larger?\n');
+  expect(mail?.text).toContain('On the home page:\n\n> Could the photo be larger?\n');
   expect(mail?.text).toMatch(/On the page \/about:\n\n> x{159}…\n/);
   expect(mail?.text).toContain(`Answer the comments:\n${fixture.config.baseUrl}/account/sites/`);
   expect(mail?.text).toContain(`${fixture.config.baseUrl}/account/mails`);

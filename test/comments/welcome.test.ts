@@ -164,7 +164,7 @@ test('a reader of a draft’s link is welcomed to it, and comments on it', { tag
   await context.close();
 });
 
-test('the key of an ended link gives way to the newest link’s', { tags: 'chromium' }, async () => {
+test('an ended link says so, and gives way to the newest link’s key', { tags: 'chromium' }, async () => {
   const site = await fixture.newSite();
   const { body: first } = await site.review();
   const context = await fixture.newContext(desk);
@@ -174,17 +174,30 @@ test('the key of an ended link gives way to the newest link’s', { tags: 'chrom
   await site.call('DELETE', `/v1/review-links/${first.id}`);
   await site.open('Is this right?');
 
-  // The page opens without a word about the old link; a press says what to do.
+  // The page says so in place of the control, on each page, and leaves the keyboard focus alone.
+  const ended = frame.getByRole('button', { name: 'Review ended' });
+  for (let loads = 0; loads < 2; loads++) {
+    await page.reload();
+    await ended.waitFor();
+    expect(await frame.getByRole('button', { name: 'Add comment' }).count()).toBe(0);
+    expect(await frame.locator('#fault').isVisible()).toBe(false);
+  }
+  await ended.press('Enter');
+  await frame.getByText('ask the person who sent the link for a new one').waitFor();
+  expect(await violationsIn({ page, frame, faults: [] })).toEqual([]);
+  await frame.getByRole('button', { name: 'Minimise' }).press('Enter');
+  await ended.waitFor();
+
+  // A browser without the key learns it from the popup.
+  await frame.locator('body').evaluate('localStorage.clear()');
   await page.reload();
   const start = frame.getByRole('button', { name: 'Add comment', exact: true });
-  await start.waitFor();
-  await soon(() => frame.locator('body').evaluate('localStorage.length')).toBe(0);
-  expect(await frame.locator('#fault').isVisible()).toBe(false);
   const [popup] = await Promise.all([context.waitForEvent('page'), start.press('Enter')]);
   await popup.getByRole('heading', { name: 'This link has expired' }).waitFor();
+  await frame.getByRole('heading', { name: 'This review has ended' }).waitFor();
   await popup.close();
 
-  // So it does in a browser that still has the old key.
+  // A newer link gives its own key to a browser that still has the old one.
   const stale = `localStorage.setItem('frontage-review:${site.site.public_id}', '${first.url.split('/').at(-1)}')`;
   await frame.locator('body').evaluate(stale);
   await page.close();

@@ -142,7 +142,7 @@ test('an owner sees what a version looks like, and what it changes', { timeout: 
   ];
   const result = { pages, unchanged: ['/about'], pagesLeft: 3 };
   await finishRendering(deps.em(), clock, rendering, { pictures: [sha256], result });
-  await page.getByRole('img', { name: '/ on a phone, before and after' }).waitFor();
+  await page.getByRole('img', { name: 'Home page on a phone, before and after' }).waitFor();
   for (const words of ['New pages', '/about', '3 further pages were not compared.'])
     expect(await page.locator('main').textContent()).toContain(words);
   for (const shown of looks) {

@@ -1,5 +1,6 @@
 /** Comment threads of a site, with their pictures and replies. */
 
+import { pageName } from '#rules/page-names.ts';
 import { when } from '#web/console/versions/versions.ts';
 import { type Html, html, linesHtml } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -28,16 +29,18 @@ export type CommentsPage = {
   status: 'open' | 'resolved';
   query: string;
   threads: ThreadShown[];
+  /** Of their pages, by path. */
+  titles: ReadonlyMap<string, string>;
   next: string | null;
 };
 
-export function commentsPage(frame: SiteFrame, { status, query, threads, next }: CommentsPage): WrittenPage {
+export function commentsPage(frame: SiteFrame, { status, query, threads, titles, next }: CommentsPage): WrittenPage {
   const path = sitePath(frame.site.id, 'comments');
   const collecting = html`To collect comments, <a href="${sitePath(frame.site.id, 'settings')}#reviews">create a review link</a>.`;
   const empty = status === 'open' ? html`No open comments. ${collecting}` : 'No resolved comments.';
   const main = html`<h1>Comments</h1>
 <p class="actions filter">${filter('Open', path, status === 'open')}${filter('Resolved', `${path}?status=resolved`, status === 'resolved')}</p>
-${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame, query))}
+${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame, { query, title: titles.get(thread.page) }))}
 ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${encodeURIComponent(next)}">Older comments</a></p>`}`;
   return sitePage(frame, 'comments', { title: 'Comments', main });
 }
@@ -45,13 +48,17 @@ ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${
 const filter = (words: string, href: string, isCurrent: boolean) =>
   html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
 
-function threadPanel(thread: ThreadShown, frame: SiteFrame, query: string): Html {
+function threadPanel(
+  thread: ThreadShown,
+  frame: SiteFrame,
+  { query, title }: { query: string; title: string | undefined },
+): Html {
   const { form, site } = frame;
   const path = `${sitePath(site.id, 'comments')}/${thread.id}`;
   const reply = `${path}/reply${query}`;
   const change = thread.status === 'open' ? (['resolve', 'Resolve'] as const) : (['reopen', 'Reopen'] as const);
   return html`<article class="panel thread" id="${thread.id}">
-<h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${thread.page}</a></h2>
+<h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${title ?? pageName(thread.page)}</a>${title === undefined ? null : html` <small>${thread.page}</small>`}</h2>
 ${thread.position?.quote ? html`<blockquote>${thread.position.quote}</blockquote>` : null}
 ${'url' in thread.screenshot ? html`<a class="picture" href="${path}/picture"><img src="${path}/picture" alt="The page when the comment was written" loading="lazy" width="320" height="200"></a>` : null}
 <ol>${thread.messages.map((message) => messageItem(message, frame))}</ol>

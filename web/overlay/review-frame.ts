@@ -47,6 +47,7 @@ ${welcomeView(siteTitle, isDraft, close)}
 <div class="two"><button id="send" type="button">Send</button><button id="discard" type="button" class="quiet">Discard</button></div></div>
 </section>
 ${threadView(close)}
+${endedView(close)}
 <p class="fault" id="fault" role="alert" hidden></p>`,
     data: { site: publicId, origin },
   });
@@ -59,6 +60,15 @@ function welcomeView(siteTitle: string, isDraft: boolean, close: Html): Html {
 <div class="scroll" tabindex="0"><p>You are reviewing ${isDraft ? 'a draft of ' : null}<strong>${siteTitle}</strong>. <span id="waiting"></span></p>
 <p class="hint">Choose a place on the page, and describe what should change there.</p></div>
 <div class="bottom two"><button id="begin" type="button">Add comment</button><button id="see" type="button" class="quiet" hidden>Show comments</button></div>
+</section>`;
+}
+
+function endedView(close: Html): Html {
+  return html`<section data-view="ended" hidden>
+<div class="top"><h1>This review has ended</h1>${close}</div>
+<div class="scroll" tabindex="0"><p>The review link no longer works, so nothing can be added. Comments that were sent are kept.</p>
+<p class="hint">To continue, ask the person who sent the link for a new one, and open it.</p></div>
+<div class="bottom"><button id="exit" type="button">Exit review</button></div>
 </section>`;
 }
 

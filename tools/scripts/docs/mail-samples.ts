@@ -118,6 +118,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
         number: 7,
         by: 'the agent Claude',
         reason: 'src/pages/index.astro:12: the image shop.jpg does not exist.',
+        code: 'build_failed',
         isLive: true,
         account: pageOf('versions/dep_1'),
         choices,

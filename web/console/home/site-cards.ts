@@ -23,7 +23,7 @@ export type SiteCard = {
   openComments: number;
   /** Enquiries of the last seven days. */
   enquiries: number;
-  /** Bookings of the next seven days. */
+  /** Bookings of the next seven days; of an archived site, all that are to come. */
   bookings: number;
   role: 'owner' | 'collaborator';
 };
@@ -69,7 +69,7 @@ function tile({ id, title }: SiteCard, { width, height } = { width: 48, height: 
 }
 
 /** What there is of each kind; none are left out. */
-function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | null {
+function countList({ id, openComments, enquiries, bookings, archived }: SiteCard): Html | null {
   const rows = [
     { n: openComments, words: counted(openComments, 'open comment'), path: sitePath(id, 'comments'), when: '' },
     {
@@ -78,7 +78,12 @@ function countList({ id, openComments, enquiries, bookings }: SiteCard): Html | 
       path: sitePath(id, 'messages'),
       when: ' in the last 7 days',
     },
-    { n: bookings, words: counted(bookings, 'booking'), path: sitePath(id, 'bookings'), when: ' in the next 7 days' },
+    {
+      n: bookings,
+      words: counted(bookings, 'booking'),
+      path: sitePath(id, 'bookings'),
+      when: archived ? ' still to come' : ' in the next 7 days',
+    },
   ].filter(({ n }) => n > 0);
   if (rows.length === 0) return null;
   return html`<ul class="counts">${rows.map(({ words, path, when }) => html`<li><a href="${path}">${words}</a>${when}</li>`)}</ul>`;

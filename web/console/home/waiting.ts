@@ -21,7 +21,7 @@ export type WaitingItem = {
 /** The page that deals with an item, and the words of its button. */
 type Way = (item: { id: string; site: string }) => { href: string; words: string };
 const ways: Partial<Record<string, Way>> = {
-  open_comment: ({ site }) => ({ href: sitePath(site, 'comments'), words: 'Answer' }),
+  open_comment: ({ id, site }) => ({ href: `${sitePath(site, 'comments')}#${id}`, words: 'Answer' }),
   new_submission: ({ id, site }) => ({ href: `${sitePath(site, 'messages')}/${id}`, words: 'Read' }),
   new_booking: ({ id, site }) => ({ href: `${sitePath(site, 'bookings')}/${id}`, words: 'See the booking' }),
   payment_paid: ({ id, site }) => ({ href: `${sitePath(site, 'payments')}/${id}`, words: 'See the payment' }),
@@ -36,17 +36,23 @@ const ways: Partial<Record<string, Way>> = {
   blocked_site: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
 };
 
-/** Of items of no site, or of one that the reader cannot open. */
-const waysElsewhere: Partial<Record<string, (address: string | null) => { href: string; words: string } | null>> = {
+/** Of items of no site, or of one that the reader cannot open. `first`: a site of the reader, whose pages have all domains. */
+type Elsewhere = (item: { id: string; address: string | null; first: string | undefined }) => ReturnType<Way> | null;
+const waysElsewhere: Partial<Record<string, Elsewhere>> = {
   payout_offer: () => ({ href: '/account/payouts', words: 'Answer' }),
-  sketch_chosen: (address) => (address === null ? null : { href: address, words: 'See the sketch' }),
+  agreement_ended: () => ({ href: '/account/payouts', words: 'See payout accounts' }),
+  sketch_chosen: ({ address }) => (address === null ? null : { href: address, words: 'See the sketch' }),
+  domain: ({ id, first }) =>
+    first === undefined ? null : { href: `${sitePath(first, 'domains')}/${id}`, words: 'Set it up' },
 };
 
 const shownMax = 20;
 const lettersMax = 140;
 
-/** `own`: the ids of the sites whose pages the reader can open. */
-export function waitingList(items: readonly WaitingItem[], { form, now }: Frame, own: ReadonlySet<string>): Html {
+/** The sites whose pages the reader can open, and the first that is their own. */
+export type OwnSites = { ids: ReadonlySet<string>; first: string | undefined };
+
+export function waitingList(items: readonly WaitingItem[], { form, now }: Frame, own: OwnSites): Html {
   const rest = items.length - shownMax;
   return html`<section>
 <h2>Waiting for you</h2>
@@ -67,9 +73,9 @@ function photoLink({ photo, siteId }: WaitingItem): Html | null {
   return html` <a href="${sitePath(siteId)}/photos/${encodeURIComponent(name)}">Download it</a>`;
 }
 
-function wayOf({ kind, id, siteId, title, address }: WaitingItem, own: ReadonlySet<string>): Html | null {
-  const isOwn = siteId !== null && own.has(siteId);
-  const way = waysElsewhere[kind]?.(address) ?? (isOwn ? ways[kind]?.({ id, site: siteId }) : undefined);
+function wayOf({ kind, id, siteId, title, address }: WaitingItem, { ids, first }: OwnSites): Html | null {
+  const here = siteId !== null && ids.has(siteId) ? ways[kind]?.({ id, site: siteId }) : undefined;
+  const way = here ?? waysElsewhere[kind]?.({ id, address, first });
   if (!way) return null;
   const { href, words } = way;
   return html`<a class="button small" href="${href}">${words}<span class="unseen">: ${title}</span></a>`;

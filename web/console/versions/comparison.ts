@@ -1,4 +1,5 @@
 /** Two versions of a site beside each other: which pages look different, before a preview is published. */
+import { pageName } from '#rules/page-names.ts';
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
@@ -71,15 +72,16 @@ ${left > 0 ? html`<p class="hint">${left} further ${left === 1 ? 'page was' : 'p
 
 function pair({ page, width, picture }: ComparisonPage['pages'][number], path: string): Html {
   const window = width !== null && width < 600 ? 'on a phone' : 'on a wide screen';
-  const heading = html`<h2>${page} ${window}</h2>`;
+  const name = pageName(page);
+  const heading = html`<h2>${name} ${window}</h2>`;
   if (!picture) return html`<section>${heading}<p class="hint">Only its length is different.</p></section>`;
   const source = `${path}/pictures/${picture.url.split('/').at(-1)}`;
   return html`<section>${heading}
-<div class="pair"><a href="${source}"><img src="${source}" alt="${page} ${window}, before and after" loading="lazy" width="${picture.width}" height="${picture.height}"></a>
+<div class="pair"><a href="${source}"><img src="${source}" alt="${name} ${window}, before and after" loading="lazy" width="${picture.width}" height="${picture.height}"></a>
 <p class="hint">Before on the left, after on the right. What differs is outlined.</p></div></section>`;
 }
 
 function pageList(words: string, pages: readonly string[]): Html | null {
   if (pages.length === 0) return null;
-  return html`<section><h2>${words}</h2><div class="panel"><ul class="files">${pages.map((page) => html`<li>${page}</li>`)}</ul></div></section>`;
+  return html`<section><h2>${words}</h2><div class="panel"><ul class="files">${pages.map((page) => html`<li>${pageName(page)}</li>`)}</ul></div></section>`;
 }

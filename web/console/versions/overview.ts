@@ -6,7 +6,8 @@ import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
-import { isRunning, kindWords, logBox, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
+import { failedPanel, type LiveShown } from './failure.ts';
+import { isRunning, kindWords, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 export type PreviewShown = {
   slot: number;
@@ -21,9 +22,11 @@ export type PreviewShown = {
 export type OverviewPage = {
   /** Newest first. */
   versions: VersionShown[];
-  live: (VersionShown & { isRestored: boolean }) | null;
+  live: LiveShown | null;
   /** What `main` has that visitors do not see yet. */
   unpublished: { source: boolean; content: boolean; address: boolean };
+  /** Whether nothing of that has changed since the newest version, which failed. */
+  isUnchanged: boolean;
   previews: PreviewShown[];
   /** Whether a preview can be compared with the live version. */
   canCompare: boolean;
@@ -56,29 +59,38 @@ ${versionList(frame, page)}`;
   return sitePage(frame, 'overview', { title: 'Older versions', main });
 }
 
-function livePanel(frame: SiteFrame, { versions, live, unpublished }: OverviewPage): Html {
-  const { site, form, now } = frame;
+function livePanel(frame: SiteFrame, page: OverviewPage): Html {
+  const { live } = page;
+  const { site, now } = frame;
   if (site.archived) return archivedPanel(frame, live);
-  const parts = [
-    ...(unpublished.source ? ['changes to pages or photos'] : []),
-    ...(unpublished.content ? ['posts'] : []),
-    ...(unpublished.address ? ['the new address'] : []),
-  ];
   const shown = live
     ? html`<p class="big">Version ${live.number} is live</p>
-<p class="hint">Since ${since(new Date(live.live_at ?? live.created_at), now)}, ${live.isRestored ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
+<p class="hint">Since ${since(new Date(live.live_at ?? live.created_at), now)}, ${live.restoredAt ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
     : html`<p class="big">Nothing is published yet</p>
 <p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
+  return html`<section class="panel">${shown}${changesHtml(frame, page)}</section>`;
+}
+
+function changesHtml({ site, form }: SiteFrame, page: OverviewPage): Html {
+  const { versions, live, isUnchanged } = page;
+  const parts = partsOf(page.unpublished);
   // An upload does not contain what is not published yet.
   const coming = versions.find((version) => isRunning(version) && version.kind !== 'upload');
-  const changes = coming
-    ? html`<p class="hint">Version ${coming.number} follows. Visitors see it when it is ready.</p>`
-    : parts.length === 0
-      ? html`<p class="hint">${live ? 'Everything is published.' : 'There is nothing to publish yet. Ask your agent to build the site.'}</p>`
-      : html`<p>Not published yet: ${list(parts)}.</p>
+  if (coming) return html`<p class="hint">Version ${coming.number} follows. Visitors see it when it is ready.</p>`;
+  if (parts.length === 0)
+    return html`<p class="hint">${live ? 'Everything is published.' : 'There is nothing to publish yet. Ask your agent to build the site.'}</p>`;
+  const [latest] = versions;
+  if (latest?.status === 'failed' && isUnchanged)
+    return html`<p>Not published: ${list(parts)}. <a href="#failed">Version ${latest.number} failed</a>, and nothing has changed since.</p>`;
+  return html`<p>${live?.restoredAt ? 'Kept, but not shown to visitors since the restore' : 'Not published yet'}: ${list(parts)}.</p>
 ${form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
-  return html`<section class="panel">${shown}${changes}</section>`;
 }
+
+const partsOf = ({ source, content, address }: OverviewPage['unpublished']): string[] => [
+  ...(source ? ['changes to pages or photos'] : []),
+  ...(content ? ['posts'] : []),
+  ...(address ? ['the new address'] : []),
+];
 
 function archivedPanel({ site, form }: SiteFrame, live: OverviewPage['live']): Html {
   const again = live ? `Once it is online again, they see version ${live.number}.` : 'No version of it was published.';
@@ -88,16 +100,6 @@ ${site.role === 'owner' ? form({ action: `${sitePath(site.id, 'settings')}/unarc
 }
 
 const list = (parts: readonly string[]) => new Intl.ListFormat('en').format(parts);
-
-function failedPanel(version: VersionShown, { site }: SiteFrame, { live, log }: OverviewPage): Html {
-  return html`<section class="panel">
-<h2>Version ${version.number} could not be published</h2>
-<p class="fault">${version.error?.message ?? 'The build failed.'}</p>
-<p class="hint">${site.archived ? 'Visitors see that the site is closed.' : live ? `Visitors still see version ${live.number}.` : 'Visitors see nothing yet.'} Tell your agent, or read the log.</p>
-${logBox(log)}
-<p><a href="${sitePath(site.id)}/versions/${version.id}">More about this version</a></p>
-</section>`;
-}
 
 function previewList({ site, form, now }: SiteFrame, { previews, canCompare }: OverviewPage): Html | null {
   const used = previews.filter(({ status, holds_work }) => status !== 'empty' || holds_work);
@@ -116,14 +118,14 @@ const previewWords = (status: string) =>
   ({ empty: 'Not built yet', building: 'Building', draft: 'Ready to view', expired: 'Expired' })[status] ?? status;
 
 function versionList(
-  { site, form, now }: SiteFrame,
+  { site, now }: SiteFrame,
   { versions, older }: Pick<OverviewPage, 'versions' | 'older'>,
 ): Html | null {
   if (versions.length === 0 && older === null) return null;
   const rows = versions.map(
     (version) => html`<li>
 <div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small>${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
-${version.restorable && version.status !== 'live' && !site.archived ? form({ action: `${sitePath(site.id)}/versions/${version.id}/restore`, inline: true }, html`<button class="quiet small">Restore<span class="unseen"> version ${version.number}</span></button>`) : null}
+${version.restorable && version.status !== 'live' && !site.archived ? html`<a class="button quiet small" href="${sitePath(site.id)}/versions/${version.id}#restore">Restore<span class="unseen"> version ${version.number}</span></a>` : null}
 </li>`,
   );
   const shown =

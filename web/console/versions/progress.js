@@ -5,6 +5,8 @@ const panel = document.querySelector('[data-progress]');
 const state = panel?.querySelector('[data-status]');
 const log = panel?.querySelector('.log');
 const everyMs = 2000;
+// The newest lines.
+if (log) log.scrollTop = log.scrollHeight;
 
 async function follow() {
   const answer = await fetch(panel?.getAttribute('data-progress') ?? '', { headers: { accept: 'application/json' } });

@@ -1,9 +1,11 @@
 /** One version of a site: what changed, its build, and how to make it live again. */
 
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
+import { since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { reasonHtml } from './failure.ts';
 import { isRunning, kindWords, logBox, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 type Changed = { path: string; bytes: number };
@@ -18,11 +20,14 @@ export type VersionPage = {
     commits: { sha: string; subject: string; author: string }[];
   };
   log: string;
+  /** The number of the live version. */
+  live: number | null;
   /** Whether it can be compared with another version. */
   canCompare: boolean;
 };
 
-export function versionPage(frame: SiteFrame, { version, log, canCompare }: VersionPage): WrittenPage {
+export function versionPage(frame: SiteFrame, page: VersionPage): WrittenPage {
+  const { version, log, canCompare } = page;
   const { site, now, form } = frame;
   const path = `${sitePath(site.id)}/versions/${version.id}`;
   const running = isRunning(version);
@@ -30,15 +35,24 @@ export function versionPage(frame: SiteFrame, { version, log, canCompare }: Vers
   const main = html`<p class="back"><a href="${sitePath(site.id)}">Overview</a></p>
 <h1>Version ${version.number}</h1>
 <p class="lead">${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
-${version.error ? html`<p class="fault">${version.error.message}</p><p class="hint">Tell your agent. To show visitors an earlier version, restore it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
-${restore ? html`<section class="panel"><p>Restoring shows this version to visitors at once. Nothing is rebuilt, and no version is lost.</p>${form({ action: `${path}/restore`, inline: true }, html`<button>Restore this version</button>`)}</section>` : null}
+${version.error ? html`${reasonHtml(version.error)}<p class="hint">Ask your agent to fix it. To show visitors an earlier version, choose Restore beside it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
+${restore ? restorePanel(frame, page) : null}
 ${canCompare ? html`<section class="panel"><p>${version.status === 'live' ? 'See what it changed on the pages.' : 'See what looks different from the live version.'}</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}
 ${running ? runningPanel(version, log, { now, progress: `${path}/progress` }) : null}
 ${commitList(version)}
 ${changeList(version)}
-${running || log === '' ? null : html`<section><h2>Build log</h2>${logBox(log)}</section>`}`;
+${running || log === '' ? null : html`<section id="log"><h2>Build log</h2>${logBox(log)}</section>`}`;
   const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'overview', { title: `Version ${version.number}`, main, ...modules });
+}
+
+/** Says what visitors get before it is pressed. */
+function restorePanel({ site, form, now }: SiteFrame, { version, live }: VersionPage): Html {
+  const { id, number, created_at: at, by } = version;
+  const isOlder = live !== null && number < live;
+  const change = isOlder ? 'what was published after it is taken off' : 'what it changed is shown again';
+  return html`<section class="panel" id="restore"><p>Visitors see version ${number} of ${since(new Date(at), now)} by ${by} at once${live === null ? null : ` in place of version ${live}: ${change}`}. Nothing is lost: every version stays here, and all changes stay stored for the next publish.</p>
+${form({ action: `${sitePath(site.id)}/versions/${id}/restore`, inline: true }, html`<button>Restore version ${number}</button>`)}</section>`;
 }
 
 function commitList({ commits }: VersionPage['version']): Html | null {

@@ -13,7 +13,7 @@ export type VersionShown = {
   created_at: string;
   finished_at: string | null;
   live_at: string | null;
-  error?: { code: string; message: string; detail?: string };
+  error?: { code: string; message: string; retryable: boolean; detail?: string };
   by: Html | string;
 };
 
@@ -59,6 +59,14 @@ export function when(moment: string, now: Date): Html {
 export function logBox(text: string, label = 'Build log'): Html {
   return html`<pre class="log" tabindex="0" role="region" aria-label="${label}">${text === '' ? 'The log is empty.' : text}</pre>`;
 }
+
+/** The end of a log, without empty lines. */
+export const lastLines = (log: string, most: number): string =>
+  log
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-most)
+    .join('\n');
 
 /** What a page shows of a running build. With a script it grows, without one the page reloads. */
 export function runningPanel(

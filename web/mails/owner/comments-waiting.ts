@@ -1,3 +1,4 @@
+import { pageInText } from '#rules/page-names.ts';
 import { accountButton, type Block, type WrittenMail, write } from '#web/mails/layout.ts';
 
 /**
@@ -42,6 +43,6 @@ export function commentsWaiting({ hostname, comments, count, account, choices }:
 }
 
 function commentBlocks({ page, slot, text, name }: WaitingComment): Block[] {
-  const place = `the page ${page}${slot === null ? '' : ` of preview ${slot}`}`;
+  const place = `${pageInText(page)}${slot === null ? '' : ` of preview ${slot}`}`;
   return [name ? `${name}, on ${place}:` : `On ${place}:`, { quote: text }];
 }

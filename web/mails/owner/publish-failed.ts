@@ -1,3 +1,4 @@
+import { reasonOf } from '#rules/build-failures.ts';
 import { accountButton, type WrittenMail, write } from '#web/mails/layout.ts';
 
 export type PublishFailed = {
@@ -8,6 +9,8 @@ export type PublishFailed = {
   by: string;
   /** Why it failed; may contain text of the site's code. */
   reason: string;
+  /** The error code; absent in e-mails that an earlier release queued. */
+  code?: string;
   /** Whether an earlier version is live. */
   isLive: boolean;
   /** Pages of the owner; null where owners cannot sign in. */
@@ -16,10 +19,20 @@ export type PublishFailed = {
 };
 
 /** To the owner of a site whose publish failed. */
-export function publishFailed({ hostname, number, by, reason, isLive, account, choices }: PublishFailed): WrittenMail {
+export function publishFailed({
+  hostname,
+  number,
+  by,
+  reason,
+  code = '',
+  isLive,
+  account,
+  choices,
+}: PublishFailed): WrittenMail {
   const unchanged = isLive
     ? 'Your website is still online, as it was before.'
     : 'Your website has not been published yet, so visitors do not see it.';
+  const { sentence, raw } = reasonOf({ code, message: reason });
   return write({
     subject: `Version ${number} could not be published`,
     hostname,
@@ -28,7 +41,7 @@ export function publishFailed({ hostname, number, by, reason, isLive, account, c
     blocks: [
       unchanged,
       { facts: [['Published by', by]] },
-      'What failed:',
+      ...(raw === null ? ['What failed:'] : [sentence, 'The exact message:']),
       { quote: reason },
       'Ask your agent to fix it and to publish again. If that fails too, we do not e-mail you again for 24 hours.',
       ...accountButton(account, 'See the version'),

@@ -75,6 +75,13 @@ export function emptied() {
   return null;
 }
 
+/**
+ * Whether the view has words that were not sent. They stay, so that they can be copied.
+ * @param {string | undefined} view
+ */
+export const isTyped = (view) =>
+  (view === 'compose' && textArea('words').value !== '') || (view === 'thread' && textArea('reply').value !== '');
+
 /** @type {Map<string, string>} What was typed as a reply, by thread. */
 const replies = new Map();
 let repliesTo = '';

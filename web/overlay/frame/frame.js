@@ -3,15 +3,16 @@
  * are validated and shown before they are sent, and the text is typed here.
  */
 import { byId, showFault, textArea } from './dom.js';
-import { Draft, emptied, showReply } from './draft.js';
+import { Draft, emptied, isTyped, showReply } from './draft.js';
 import { onPressed, restButtons, watchCover } from './guarded-buttons.js';
 import { askName, drawName, keepName } from './name.js';
 import { pictureOf, placementsOf, positionOf } from './page-messages.js';
-import { hasKey, request, requestNamed, setKey } from './platform.js';
+import { endReview, hasEnded, hasKey, request, requestNamed, setKey } from './platform.js';
+import { keyIn, openPopup } from './popup.js';
 import { Threads } from './threads.js';
-import { drawList, drawThread, drawWelcome } from './views.js';
+import { drawEnd, drawList, drawThread, drawWelcome, focused, sizes } from './views.js';
 
-/** @typedef {'pill' | 'welcome' | 'picking' | 'list' | 'compose' | 'thread'} View */
+/** @typedef {import('./views.js').View} View */
 
 const { site = '', origin: pageOrigin = '' } = document.querySelector('main')?.dataset ?? {};
 const threads = new Threads();
@@ -21,23 +22,18 @@ let view;
 let openId = null;
 /** @type {Draft | null} */
 let draft = null;
-/** @type {Window | null} */
-let popup = null;
 /** What to do with the key once the popup has sent it. */
 let withKey = pick;
-
-// Messages with the page
 
 /** @param {object} message */
 function tell(message) {
   parent.postMessage({ frontage: message }, pageOrigin);
 }
 
-addEventListener('message', ({ source, origin, data }) => {
-  if (popup && source === popup && origin === location.origin && typeof data?.frontageReview === 'string') {
-    useKey(data.frontageReview);
-    return;
-  }
+addEventListener('message', (event) => {
+  const { source, origin, data } = event;
+  const key = keyIn(event);
+  if (key !== undefined) return useKey(key);
   if (source !== parent || origin !== pageOrigin) return;
   const message = data?.frontage;
   if (!message || !Object.hasOwn(handlers, message.type)) return;
@@ -71,24 +67,21 @@ const handlers = {
   },
 };
 
-// The key
-
-/** @param {string} next */
+/** @param {string | null} next Null if no link works. */
 function useKey(next) {
+  if (next === null) {
+    endReview();
+    return show('ended');
+  }
   setKey(next);
   void refresh().then(() => hasKey() && withKey());
 }
 
-/**
- * Does this with the key. The popup window can read the cookie that the review link set, which this frame cannot: it
- * sends the key here and closes.
- * @param {() => void} work
- */
+/** @param {() => void} work Done with the key. */
 function unlocked(work) {
   if (hasKey()) return work();
   withKey = work;
-  popup = open(`/review/hand-over/${site}`, 'frontage-hand-over', 'popup,width=440,height=360');
-  if (!popup) showFault('Your browser blocked a pop-up window. Please allow pop-ups and try again.');
+  openPopup(site);
 }
 
 async function refresh() {
@@ -101,19 +94,32 @@ async function refresh() {
       // Drawing again would take the keyboard focus off the list.
       if (isSame) return tellPins();
     } catch (error) {
-      if (hasKey() || view !== 'pill') showFault(error instanceof Error ? error.message : String(error));
-      else forgetEarlierLink();
+      const message = error instanceof Error ? error.message : String(error);
+      if (hasKey()) showFault(message);
+      else if (!forgetEarlierLink()) showEnd(message);
     }
   }
   draw();
   tellPins();
 }
 
-/** The key was of an earlier link: the next press gets that of the newest. As on a first page, the page keeps the focus. */
+/**
+ * The key was of an earlier link: the next press gets that of the newest. As on a first page, the page keeps the focus.
+ * Returns whether there is a newer link.
+ */
 function forgetEarlierLink() {
-  if (threads.all.length > 0 || !drawWelcome()) return;
+  if (view !== 'pill' || threads.all.length > 0 || !drawWelcome()) return false;
+  setKey(null);
   view = undefined;
   show('welcome');
+  return true;
+}
+
+/** @param {string} message */
+function showEnd(message) {
+  threads.all = [];
+  if (isTyped(view)) showFault(message);
+  else if (view !== 'pill') show('ended');
 }
 
 function tellPins() {
@@ -123,17 +129,11 @@ function tellPins() {
 
 // Views
 
-/** @type {Record<View, string>} */
-const focused = { welcome: 'begin', compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' };
-
-/** @type {Partial<Record<View, string>>} The window's size, if not that of a panel. */
-const sizes = { pill: 'pill', picking: 'wide', welcome: 'card' };
-
 /** @param {View} next */
 function show(next) {
   const isFirst = view === undefined;
   if (next !== view) restButtons();
-  view = next;
+  view = hasEnded() && next !== 'pill' ? 'ended' : next;
   tell({ type: 'size', mode: sizes[view] ?? 'panel' });
   draw();
   // Not at first, so that the page keeps the focus when it loads.
@@ -160,6 +160,7 @@ function draw() {
     part.hidden = part.dataset.view !== view;
   document.body.dataset.open = view ?? 'undefined';
   drawName(view);
+  drawEnd(hasEnded());
   // Without the key there is nothing to count.
   byId('count').hidden = !hasKey();
   byId('count').textContent = `${threads.openCount} open`;
@@ -168,7 +169,7 @@ function draw() {
   if (view !== 'thread') return;
   const thread = threads.find(openId ?? '');
   if (thread) drawThread(thread, threads);
-  else show('list');
+  else if (!hasEnded()) show('list');
 }
 
 // Buttons
@@ -207,7 +208,7 @@ onPressed('answer', () => {
 onPressed('settle', () =>
   changeThread({ action: threads.find(openId ?? '')?.status === 'open' ? 'resolve' : 'reopen' }),
 );
-byId('start').onclick = () => unlocked(pick);
+byId('start').onclick = () => (hasEnded() ? show('ended') : unlocked(pick));
 byId('begin').onclick = () => unlocked(pick);
 byId('see').onclick = () => unlocked(() => show('list'));
 byId('rename').onclick = () => {
@@ -236,7 +237,7 @@ byId('discard').onclick = () => {
   show('list');
 };
 byId('go').onclick = () => tell({ type: 'go', page: threads.find(openId ?? '')?.page });
-byId('leave').onclick = () => tell({ type: 'leave' });
+for (const id of ['leave', 'exit']) byId(id).onclick = () => tell({ type: 'leave' });
 for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.close')))
   button.onclick = () => show('pill');
 addEventListener('keydown', ({ key: pressed, isComposing }) => {

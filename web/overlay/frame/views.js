@@ -1,4 +1,5 @@
 /** The list of threads, and one thread. */
+import { pageName } from '#rules/page-names.ts';
 import { make } from '#web/dom.js';
 import { readerTime, shortDate } from '#web/reader-times.js';
 import { byId } from './dom.js';
@@ -7,6 +8,26 @@ import { byId } from './dom.js';
  * @typedef {import('./threads.js').Threads} Threads
  * @typedef {import('./threads.js').Thread} Thread
  */
+
+/** @typedef {'pill' | 'welcome' | 'picking' | 'list' | 'compose' | 'thread' | 'ended'} View */
+
+/** @type {Record<View, string>} */
+export const focused = {
+  ...{ welcome: 'begin', compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' },
+  ended: 'exit',
+};
+
+/** @type {Partial<Record<View, string>>} The window's size, if not that of a panel. */
+export const sizes = { pill: 'pill', picking: 'wide', welcome: 'card', ended: 'card' };
+
+/**
+ * Removes what would send something, once the link has ended.
+ * @param {boolean} ended
+ */
+export function drawEnd(ended) {
+  byId('start').textContent = ended ? 'Review ended' : 'Add comment';
+  for (const id of ['send', 'answer', 'settle']) byId(id).hidden = ended;
+}
 
 /** Welcomes who has opened the review link, with the number of open comments. Returns whether this is the first page. */
 export function drawWelcome() {
@@ -44,7 +65,7 @@ function rowOf(thread, threads, onOpen) {
   const replies = thread.messages.length - 1;
   const notes = [
     first && authorOf(first),
-    threads.isHere(thread) ? '' : thread.page,
+    threads.isHere(thread) ? '' : pageName(thread.page),
     threads.placeNote(thread),
     replies > 0 ? `${replies} ${replies === 1 ? 'reply' : 'replies'}` : '',
   ];
@@ -67,7 +88,7 @@ const authorOf = ({ author, author_name: name }) => name ?? author;
  */
 export function drawThread(thread, threads) {
   const { quote } = thread.position ?? {};
-  byId('about').textContent = quote ? `“${quote}”` : thread.page;
+  byId('about').textContent = quote ? `“${quote}”` : pageName(thread.page);
   byId('where').textContent = threads.placeNote(thread);
   byId('settled').hidden = thread.resolved_at === null;
   byId('settled').textContent = thread.resolved_at && `✓ Resolved · ${readerTime(thread.resolved_at, shortDate)}`;
