@@ -100,9 +100,9 @@ function recordCancellation(
   tx: EntityManager,
   clock: Deps['clock'],
   by: Actor,
-  { booking: { id, reference, paymentId }, site, moneyBack }: Cancelled & { site: Site },
+  { booking: { id, kind, reference, paymentId }, site, moneyBack }: Cancelled & { site: Site },
 ): void {
-  recordAct(tx, clock, by, 'booking.cancelled', { site, subject: { id, name: reference } });
+  recordAct(tx, clock, by, 'booking.cancelled', { site, subject: { id, name: reference }, detail: { kind } });
   if (paymentId && moneyBack?.way === 'automatic')
     recordAct(tx, clock, by, 'payment.refunded', { site, subject: { id: paymentId, name: null } });
 }

@@ -81,7 +81,14 @@ async function applyMove(
     by === 'visitor' ? { movedById: null, visitorMoves: booking.visitorMoves + 1 } : { movedById: by.accountId };
   Object.assign(booking, placeColumns(place), moved, mover);
   if (by !== 'visitor') {
-    const detail = { from: before.startsAt, to: booking.startsAt, calendar: place.calendar.key, seats: place.seats };
+    const { kind } = booking;
+    const detail = {
+      kind,
+      from: before.startsAt,
+      to: booking.startsAt,
+      calendar: place.calendar.key,
+      seats: place.seats,
+    };
     const subject = { id: booking.id, name: booking.reference };
     recordAct(tx, deps.clock, by, 'booking.moved', { site, subject, detail });
   }

@@ -73,17 +73,19 @@ export async function updateBookable(
   { clock }: Deps,
   actor: Actor,
   siteId: string,
-  { notify_to: notifyTo, reply_to: replyTo, fallback }: BookableChange,
+  change: BookableChange,
 ): Promise<DeclaredTimetable> {
   return await em.transactional(async (tx) => {
     requireChangeable(await loadSite(tx, actor, siteId));
     const site = await lockChangeable(tx, siteId);
     const declared = await readBookable(tx, actor, siteId);
     const { bookable } = declared;
+    const { notify_to: notifyTo, reply_to: replyTo, fallback } = change;
     if (notifyTo !== undefined) bookable.notifyCollaboratorId = await readNotifyTo(tx, site, notifyTo);
     if (fallback !== undefined) bookable.fallback = fallback;
     Object.assign(bookable, await readReplies(tx, site, replyTo));
-    recordAct(tx, clock, actor, 'timetable.updated', { site });
+    const detail = { changed: Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name])) };
+    recordAct(tx, clock, actor, 'timetable.updated', { site, detail });
     return declared;
   });
 }

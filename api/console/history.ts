@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import { type Action, actions } from '#rules/history.ts';
 import { dayMs } from '#rules/time.ts';
+import { sentenceOf } from '#web/console/acts.ts';
 import {
   accountHistoryPage,
   accountHistoryPath,
@@ -14,9 +15,10 @@ import {
 import { sitePath } from '#web/console/tabs.ts';
 import { agentPaths } from './agents.ts';
 import { type Console, consolePage, frameOf, type Named, siteFrameOf } from './frame.ts';
+import { pathsOf, thingOf } from './history-links.ts';
 import { cursorOf, type Listed, read } from './reading.ts';
 
-type Entry = Omit<EntryShown, 'says'> & { action: Action };
+type Entry = Omit<EntryShown, 'says' | 'path'> & { action: Action; subject: { id: string; name: string | null } };
 
 export function historyPages(console: Console): void {
   const { app, deps } = console;
@@ -42,7 +44,12 @@ export function historyPages(console: Console): void {
       ...(days === null ? {} : { since: new Date(midnight - (days - 1) * dayMs).toISOString() }),
       ...cursorOf(query),
     });
-    const entries = items.map((item) => ({ ...item, says: actions[item.action].says }));
+    const paths = await pathsOf(deps, request, items, of.id);
+    const entries = items.map((item) => ({
+      ...item,
+      says: sentenceOf(item, actions[item.action].says),
+      path: paths.get(thingOf(item)) ?? null,
+    }));
     return { entries, agents: await agentPaths(deps, request), span, next };
   }
 }

@@ -1,6 +1,6 @@
 /** Open comment threads whose last comment is not by the reader's own agent. */
 import { call } from '#rules/calls/calls.ts';
-import { pageInText } from '#rules/page-names.ts';
+import { pageInText } from '#web/page-names.js';
 import { notDone } from './done.ts';
 import { type Source, siteIdsIn } from './item.ts';
 

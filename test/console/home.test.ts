@@ -220,7 +220,7 @@ test('a visitor’s photo can be downloaded, and is theirs in the history', asyn
   expect((await stranger.open(path)).status).toBe(404);
   expect((await browser.open(`/account/sites/${site.id}`)).text).toContain('changes to pages or photos');
   const { text } = await browser.open(`/account/sites/${site.id}/history`);
-  const [newest] = /<strong>Changed files of a site\.<\/strong>.*/.exec(text) ?? [];
+  const [newest] = /<strong>Changed 1 file of the pages\.<\/strong>.*/.exec(text) ?? [];
   expect(newest).toContain('somebody with an upload link · <time');
 });
 

@@ -34,7 +34,14 @@ test.each(ways)('an owner reads why a build failed, and restores a version ($nam
   await follow(page, 'The joinery');
   await page.getByRole('heading', { name: 'Version 3 could not be published' }).waitFor();
   await page.getByText('Visitors still see version 2.').waitFor();
+  await page.getByText('The site’s code has an error.').waitFor();
+  expect(await page.locator('#failed pre.log').first().isVisible()).toBe(false);
+  expect(await page.getByRole('region', { name: 'End of the build log' }).textContent()).toContain('[build] version 3');
+  await follow(page, 'Read the whole log');
   expect(await page.getByRole('region', { name: 'Build log' }).textContent()).toContain('[build] version 3');
+  await page.goBack();
+  await follow(page, 'Restore version 1');
+  await page.getByText('in place of version 2: what was published after it is taken off').waitFor();
   await press(page, 'Restore version 1');
   expect(await notice(page)).toBe('Version 1 is live again.');
   const { items: deployments } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
@@ -76,6 +83,7 @@ test('an owner restores a version older than those of the overview', slow, async
   await follow(page, 'Older');
   await page.getByRole('heading', { name: 'Older versions' }).waitFor();
   expect(await violationsOf(page, page, true)).toEqual([]);
+  await follow(page, 'Restore version 1');
   await press(page, 'Restore version 1');
   expect(await notice(page)).toBe('Version 1 is live again.');
   await page.context().close();
@@ -194,7 +202,11 @@ test('pages name who restored a version, and offer a comparison where there is a
     .execute('update deployment set created_by_id = ? where site_id = ?', [guest.accountId, site.id]);
   const overview = `/account/sites/${site.id}`;
   expect((await owner.browser.open(overview)).text).not.toContain('by you');
-  const restored = await owner.browser.press(await owner.browser.open(overview), 'Restore');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
+  const [newer, older] = [2, 1].map((wanted) => items.find(({ number }: { number: number }) => number === wanted));
+  const asked = await owner.browser.open(`${overview}/versions/${older.id}`);
+  const restored = await owner.browser.press(asked, 'Restore version 1');
+  expect(restored.text).toContain('Visitors see version 1, which has been restored since.');
   expect(restored.text).toMatch(/Since <time [^>]*>\d+ \w+ \d{4} at [^<]*<\/time> \([^)]*\), restored by you\./);
   expect(restored.text).toContain('No longer live');
   expect(restored.text).not.toContain('Earlier version');
@@ -202,11 +214,38 @@ test('pages name who restored a version, and offer a comparison where there is a
   expect(text).toMatch(/Live since <time [^>]*>[^<]*<\/time> \([^)]*\), restored by /);
   const version = async (siteId: string, id: string) =>
     (await owner.browser.open(`/account/sites/${siteId}/versions/${id}`)).text.includes('>Compare</button>');
-  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
-  const newer = items.find(({ number }: { number: number }) => number === 2);
+  const history = await owner.browser.open(`${overview}/history`);
+  expect(history.text).toContain(`<a href="${overview}/versions/${older.id}">Made version 1 live again.</a>`);
   expect(await version(site.id, newer.id)).toBe(true);
   const single = await createSite(owner, { template: 'blank' });
   expect(await version(single.id, await addVersion(fixture, single.id, 'live'))).toBe(false);
+});
+
+test('a version that failed without a newer change offers no plain publish', async () => {
+  const { owner, site } = await fixture.newBusySite('src/pages/index.astro:3:7: Unexpected "<"');
+  const { deps } = fixture;
+  const em = deps.em();
+  const open = async () => (await owner.browser.open(`/account/sites/${site.id}`)).text;
+  expect(await open()).toContain('<button>Publish</button>');
+  const heads = await Promise.all(
+    (['source', 'content'] as const).map((name) => deps.repositories?.head(site.id, name)),
+  );
+  const failed = `where site_id = ? and status = 'failed'`;
+  const change = `update deployment set source_commit = ?, content_commit = ? ${failed}`;
+  await em.execute(change, [...heads.map((head) => head ?? null), site.id]);
+  const text = await open();
+  for (const words of [
+    'The site’s code has an error in src/pages/index.astro, line 3.',
+    'Nothing has changed since, so publishing again would fail in the same way.',
+    'and nothing has changed since.',
+  ])
+    expect(text).toContain(words);
+  for (const button of ['>Publish</button>', '>Publish again</button>']) expect(text).not.toContain(button);
+  const error = JSON.stringify({ code: 'internal', message: 'Something broke.', retryable: true });
+  await em.execute(`update deployment set error = ? ${failed}`, [error, site.id]);
+  const again = await open();
+  expect(again).toContain('The failure was on our side');
+  expect(again).toContain('>Publish again</button>');
 });
 
 test('tabs keep their places from page to page, and an empty page one sentence', async () => {

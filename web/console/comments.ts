@@ -1,9 +1,9 @@
 /** Comment threads of a site, with their pictures and replies. */
 
-import { pageName } from '#rules/page-names.ts';
 import { when } from '#web/console/versions/versions.ts';
 import { type Html, html, linesHtml } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { pageName } from '#web/page-names.js';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
 import { sitePath } from './tabs.ts';

@@ -13,8 +13,10 @@ export type EntryShown = {
   via: { kind: string; name: string | null };
   subject: { name: string | null };
   detail: Record<string, unknown>;
-  /** The sentence of its action. */
+  /** What was done, in a sentence. */
   says: string;
+  /** The page of what it was done to, while that exists. */
+  path: string | null;
 };
 
 /** How far back the list goes, by the words of its filter. */
@@ -58,8 +60,8 @@ ${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${enc
 }
 
 function item(entry: EntryShown, { now }: Frame, agents: HistoryPage['agents']): Html {
-  const { at, subject, says } = entry;
-  return html`<li><div><strong>${says}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry, agents)} · ${when(at, now)}</small></div></li>`;
+  const { at, subject, says, path } = entry;
+  return html`<li><div><strong>${path === null ? says : html`<a href="${path}">${says}</a>`}</strong><small>${subject.name ? html`${subject.name} · ` : null}${actor(entry, agents)} · ${when(at, now)}</small></div></li>`;
 }
 
 /** An upload link is its owner's, but others use it. */

@@ -1,9 +1,10 @@
 /** Two versions of a site beside each other: which pages look different, before a preview is published. */
-import { pageName } from '#rules/page-names.ts';
+
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { pageName } from '#web/page-names.js';
 
 export type ComparisonPage = {
   id: string;

@@ -1,5 +1,5 @@
-import { pageInText } from '#rules/page-names.ts';
 import { accountButton, type Block, type WrittenMail, write } from '#web/mails/layout.ts';
+import { pageInText } from '#web/page-names.js';
 
 /**
  * `text` is the reviewer's, on one line, and `name` what they typed as their name; `slot` is the preview's number, null

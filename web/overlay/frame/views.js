@@ -1,6 +1,7 @@
 /** The list of threads, and one thread. */
-import { pageName } from '#rules/page-names.ts';
+
 import { make } from '#web/dom.js';
+import { pageName } from '#web/page-names.js';
 import { readerTime, shortDate } from '#web/reader-times.js';
 import { byId } from './dom.js';
 
