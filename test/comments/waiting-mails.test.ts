@@ -4,6 +4,7 @@ import { queueWaitingComments } from '#db/comments/waiting-mails.ts';
 import { minuteMs } from '#rules/time.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import { callWith } from '#test/api/fixture.ts';
+import { signedIn } from '#test/console/session.ts';
 import { people } from '#test/invitations/fixture.ts';
 import { createMailFixture, type MailFixture } from '#test/mail/fixture.ts';
 import { mailOwners, queuedMails, stalledAtQueue } from '#test/mail/owner-mails.ts';
@@ -99,7 +100,7 @@ test('a site has one e-mail an hour, and each comment is in one', async () => {
 });
 
 test('a thread has another e-mail once its reviewer writes again', async () => {
-  const { received, reply, queued, review } = await reviewed();
+  const { owner, site, received, reply, queued, review } = await reviewed();
   const secret = secretOf((await review({})).body);
   const send = (path: string, body: object) =>
     callWith(fixture.url)('POST', path, { body, headers: { 'x-review': secret } });
@@ -120,6 +121,13 @@ test('a thread has another e-mail once its reviewer writes again', async () => {
   expect(mail?.text).not.toContain('The first');
   await again('The fourth');
   await reply(made.thread.id, 'Done.');
+  skip(122);
+  await round();
+  expect(await queued()).toBe(2);
+  await again('The fifth');
+  const browser = await signedIn(fixture, owner.accountId);
+  const page = await browser.open(`/account/sites/${site.id}/comments`);
+  expect((await browser.press(page, 'Send', { message: 'I see.' })).text).toContain('Your reply is sent.');
   skip(122);
   await round();
   expect(await queued()).toBe(2);

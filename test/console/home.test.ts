@@ -86,6 +86,10 @@ test('Home of fifty sites takes at most ten queries, and 100 ms of work', async 
   const sections = ['Your agents ask for more access', 'Invitations', 'Waiting for you', 'Your sites'];
   expect(sections.filter((title) => page.text.includes(`<h2>${title}</h2>`))).toEqual(sections);
   expect(page.text.match(/<h3>/g)).toHaveLength(50);
+  // Each item leads to the page that deals with it.
+  const [waiting = ''] = /<ul class="rows waiting">[\s\S]*?<\/ul>/.exec(page.text) ?? [];
+  expect(waiting.match(/<a class="button small"/g)).toHaveLength(20);
+  expect(waiting).toContain('is not set up yet');
   expect(page.text.length).toBeLessThan(150_000);
   const statements = await statementsOf(open);
   expect(statements.filter((sql) => sql.includes('inbox_done'))).not.toEqual([]);

@@ -59,4 +59,6 @@ test('a new booking leaves the inbox when cancelled, over or a week old', async 
   fixture.skip(5 * dayMs);
   expect((await owner.call('GET', `/v1/bookings/${later}`)).body.status).toBe('confirmed');
   expect(await listed()).toEqual([]);
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  expect(await waiting()).toMatchObject([{ id: later, title: expect.stringMatching(/\. The site is archived\.$/) }]);
 });

@@ -112,6 +112,7 @@ test('a failed build is mailed once, however often it is recorded', async () => 
   await failedBuild(site.id, caller);
   expect(await queued()).toBe(1);
   const [mail] = await received(1);
+  expect(mail?.text).toContain('The site’s code has an error in src/pages/index.astro.');
   expect(mail?.text).toContain('> src/pages/index.astro has a fault.');
 });
 
