@@ -47,9 +47,16 @@ export function historyPages(console: Console): void {
     const paths = await pathsOf(deps, request, items, of.id);
     const entries = items.map((item) => ({
       ...item,
-      says: sentenceOf(item, actions[item.action].says),
+      ...named(item),
       path: paths.get(thingOf(item)) ?? null,
     }));
     return { entries, agents: await agentPaths(deps, request), span, next };
   }
+}
+
+/** Its sentence, and the name of its subject where the sentence does not have it. */
+function named({ action, subject, detail }: Entry): Pick<EntryShown, 'says' | 'subject'> {
+  const says = sentenceOf({ action, subject, detail }, actions[action].says);
+  const isSaid = action.startsWith('repository.') || says.includes(subject.name ?? '');
+  return { says, subject: { name: isSaid ? null : subject.name } };
 }

@@ -207,5 +207,5 @@ function makerOf({ created_by, created_via }: Whose, own: string, { accounts, ag
   const name = accounts.get(created_by) ?? 'somebody';
   if (created_by !== own) return name;
   if (created_via?.kind === 'token') return agentHtml(created_via.name ?? 'an agent', agents);
-  return created_via?.kind === 'git' ? 'a push with git' : 'you';
+  return created_via?.kind === 'git' ? 'you, with git' : 'you';
 }

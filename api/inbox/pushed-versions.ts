@@ -28,7 +28,7 @@ export const pushedVersions: Source<Row> = {
       slot: null,
       who: via,
       at: new Date(at),
-      title: `A push published version ${number} of ${siteName}.`,
+      title: `Changes that were sent with git are live as version ${number} of ${siteName}.`,
       nextAction: `Nothing is required. ${call('deployment.read', { id })} returns the version and its warnings.`,
     };
   },

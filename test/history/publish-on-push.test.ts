@@ -40,7 +40,7 @@ test('a push is published if the site says so and the password may', async () =>
   const [{ id }] = await versionsOf(site);
   await becomeLive(id);
   const { items: news } = (await site.owner.call('GET', '/v1/inbox')).body;
-  const name = expect.stringContaining('A push published version 1');
+  const name = expect.stringContaining('sent with git are live as version 1');
   expect(news).toContainEqual(expect.objectContaining({ kind: 'push_published', id, who: 'first', title: name }));
   // A slot is no publish.
   await site.commit({ 'src/c.md': 'c' });

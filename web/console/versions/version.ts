@@ -17,7 +17,7 @@ export type VersionPage = {
       removed: Changed[];
       counts: { added: number; modified: number; removed: number };
     } | null;
-    commits: { sha: string; subject: string; author: string }[];
+    commits: { subject: string; author: string }[];
   };
   log: string;
   /** The number of the live version. */
@@ -58,7 +58,7 @@ ${form({ action: `${sitePath(site.id)}/versions/${id}/restore`, inline: true }, 
 function commitList({ commits }: VersionPage['version']): Html | null {
   if (commits.length === 0) return null;
   return html`<section><h2>What was done</h2>
-<ul class="rows">${commits.map(({ sha, subject, author }) => html`<li><div><strong>${subject}</strong><small>${author} · ${sha.slice(0, 7)}</small></div></li>`)}</ul></section>`;
+<ul class="rows">${commits.map(({ subject, author }) => html`<li><div><strong>${subject}</strong><small>${author}</small></div></li>`)}</ul></section>`;
 }
 
 function changeList({ changes }: VersionPage['version']): Html | null {

@@ -37,8 +37,8 @@ const statuses: Record<string, string> = {
 };
 
 const kinds: Record<string, string> = {
-  site: 'Site',
-  posts: 'Posts',
+  site: 'Whole site',
+  posts: 'Posts only',
   upload: 'Uploaded files',
   preview: 'Preview',
 };
