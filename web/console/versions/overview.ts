@@ -68,7 +68,8 @@ function livePanel(frame: SiteFrame, page: OverviewPage): Html {
 <p class="hint">Since ${since(new Date(live.live_at ?? live.created_at), now)}, ${live.restoredAt ? 'restored' : 'published'} by ${live.by}. <a href="${site.address}" rel="noopener noreferrer">Open the site</a></p>`
     : html`<p class="big">Nothing is published yet</p>
 <p class="hint">Visitors see nothing at this address until the first version is published.</p>`;
-  return html`<section class="panel">${shown}${changesHtml(frame, page)}</section>`;
+  const blocked = site.blocked === null ? null : html`<p>Visitors do not see the site while it is blocked.</p>`;
+  return html`<section class="panel">${shown}${blocked}${changesHtml(frame, page)}</section>`;
 }
 
 function changesHtml({ site, form }: SiteFrame, page: OverviewPage): Html {
