@@ -5,9 +5,10 @@ type Fault = { code: string; message: string };
 export type Reason = { sentence: string; raw: string | null };
 
 /** A file of the site's source, and where in it. */
-const place = /(?:^|[\s("'`])((?:src|public)\/[^\s:"'`(),]+|astro\.config\.\w+)(?::(\d+)(?::\d+)?)?/;
+const place = /(?:^|[\s("'`])((?:src|public)\/[^\s:"'`(),]*\.\w+|astro\.config\.\w+)(?::(\d+)(?::\d+)?)?/;
 /** What our own build program reports is a sentence for people already. */
-const ours = /^(?:The build|The source contains|Sites are static files|A build has no network|The package ")/;
+const ours =
+  /^(?:The build|The source contains|Sites are static files|A build has no network|astro\.config is not valid|The package ")/;
 
 export function reasonOf(error: Fault | null | undefined): Reason {
   if (!error) return { sentence: 'The build failed.', raw: null };
@@ -15,6 +16,6 @@ export function reasonOf(error: Fault | null | undefined): Reason {
   if (code !== 'build_failed' || ours.test(message)) return { sentence: message, raw: null };
   const [, file, line] = place.exec(message) ?? [];
   if (!file) return { sentence: 'The site’s code has an error.', raw: message };
-  const where = line === undefined ? file.replace(/\.$/, '') : `${file}, line ${line}`;
+  const where = line === undefined ? file : `${file}, line ${line}`;
   return { sentence: `The site’s code has an error in ${where}.`, raw: message };
 }

@@ -15,7 +15,7 @@ const linesShown = 12;
 export function reasonHtml(error: VersionShown['error']): Html {
   const { sentence, raw } = reasonOf(error);
   return html`<p class="fault">${sentence}</p>
-${raw === null ? null : html`<details><summary>The exact message</summary><pre class="log">${raw}</pre></details>`}`;
+${raw === null ? null : html`<details><summary>The exact message</summary>${logBox(raw, 'The exact message')}</details>`}`;
 }
 
 /** `isUnchanged`: nothing that could be published has changed since it failed. */
