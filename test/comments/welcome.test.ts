@@ -189,7 +189,8 @@ test('an ended link says so, and gives way to the newest link’s key', { tags: 
   await ended.waitFor();
 
   // A browser without the key learns it from the popup.
-  await frame.locator('body').evaluate('localStorage.clear()');
+  const cookie = `__Host-frontage_frame_${site.site.public_id}=; Path=/; Secure; SameSite=None; Partitioned; Max-Age=0`;
+  await frame.locator('body').evaluate(`localStorage.clear(); document.cookie = '${cookie}'`);
   await page.reload();
   const start = frame.getByRole('button', { name: 'Add comment', exact: true });
   const [popup] = await Promise.all([context.waitForEvent('page'), start.press('Enter')]);
