@@ -3,6 +3,7 @@
  * @module-tag chromium
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { renderManifest } from '#providers/manifest.ts';
 import { createSite } from '#test/api/fixture.ts';
 import { addVersion, type ConsoleFixture, createConsoleFixture } from './fixture.ts';
 
@@ -83,4 +84,16 @@ test('a version that failed without a newer change offers no plain publish', asy
   const again = await open();
   expect(again).toContain('The failure was on our side');
   expect(again).toContain('>Publish again</button>');
+});
+
+test('a comment names its page by the title that visitors see', async () => {
+  const { owner, site } = await fixture.newBusySite('The joinery');
+  const { deps } = fixture;
+  const page = await deps.store.put(Buffer.from('<title>Oak &amp; ash</title><svg><title>A leaf</title></svg>'));
+  const files = [{ path: 'index.html', sha256: page.sha256, bytes: page.bytes }];
+  const { sha256 } = await deps.store.put(renderManifest(files));
+  const live = `update deployment set manifest_sha256 = ? where site_id = ? and status = 'live'`;
+  await deps.em().execute(live, [sha256, site.id]);
+  const { text } = await owner.browser.open(`/account/sites/${site.id}/comments`);
+  expect(text).toContain('>Oak &#38; ash</a> <small>/</small></h2>');
 });
