@@ -1,7 +1,9 @@
-/** Sentences of the console for people who know neither compilers nor git. */
+/** Sentences and links of the console for people who know neither compilers nor git. */
 import { expect, test } from 'vitest';
 import { reasonOf } from '#rules/build-failures.ts';
 import { sentenceOf } from '#web/console/acts.ts';
+import { waitingList } from '#web/console/home/waiting.ts';
+import type { html } from '#web/html.ts';
 
 test.each([
   ['src/pages/index.astro:3:7: Unexpected "<"', 'The site’s code has an error in src/pages/index.astro, line 3.'],
@@ -37,4 +39,12 @@ test.each([
 test('an entry without facts has the sentence of its action', () => {
   for (const action of ['submission.marked', 'booking.cancelled', 'site.updated', 'timetable.updated'])
     expect(sentenceOf({ action, subject: { name: null }, detail: {} }, 'general')).toBe('general');
+});
+
+test('a domain of no site leads to its page below a site of its owner', () => {
+  const [now, none] = [new Date(), { message: null, address: null, photo: null }];
+  const item = { kind: 'domain', id: 'dom_1', siteId: null, title: 'The domain is not set up yet.', at: now, ...none };
+  const own = { ids: new Set(['site_1']), first: 'site_1' };
+  const frame = { form: (_: unknown, inside: ReturnType<typeof html>) => inside, now } as never;
+  expect(waitingList([item], frame, own).markup).toContain('href="/account/sites/site_1/domains/dom_1"');
 });
