@@ -196,7 +196,13 @@ test('Home names who published what is live, and each day’s visits in words', 
   const { text } = await browser.open('/account');
   expect(text).toMatch(/Live since <time [^>]*>\d+ \w+ \d{4} at \d\d:\d\d UTC<\/time> \(just now\), published by /);
   expect(text).toMatch(/aria-label="Page views by day: \w+ 60, \w+ 50, \w+ 40, \w+ 30, \w+ 20, \w+ 10, \w+ 0"/);
-  expect(text).toContain('210 page views');
+  const [, week = ''] = /href="([^"]+)">210 page views<\/a><span>last 7 days/.exec(text) ?? [];
+  const visits = await browser.open(week);
+  for (const part of ['210 page views', 'The last 7 days', 'aria-current="page">Last 7 days<'])
+    expect(visits.text).toContain(part);
+  const [, file = ''] = /href="([^"]+\.csv[^"]*)"/.exec(visits.text) ?? [];
+  expect((await browser.open(file)).text.trim().split('\r\n')).toHaveLength(8);
+  expect((await browser.open(`/account/sites/${site.id}/visitors`)).text).toContain('360 page views');
 });
 
 test('a visitor’s photo can be downloaded, and is theirs in the history', async () => {

@@ -1,10 +1,19 @@
-/** Visits of the last 30 days: a chart, its table, and where visitors came from. */
+/** Visits of the last 7 or 30 days: a chart, its table, and where visitors came from. */
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
+import { choices } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 type Count = { views: number };
+/** Periods that the page offers, in days; the first is shown unless another is asked for. */
+export const visitorDays = [30, 7] as const;
+export type VisitorDays = (typeof visitorDays)[number];
+
+/** The page, or its file with `.csv`, of so many days. */
+export const visitorsPath = (siteId: string, days: VisitorDays, ending: '' | '.csv' = ''): string =>
+  `${sitePath(siteId, 'visitors')}${ending}?days=${days}`;
+
 export type VisitorsPage = {
   visitors: number;
   views: number;
@@ -19,15 +28,16 @@ export type VisitorsPage = {
 const shownMax = 10;
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-export function visitorsPage(frame: SiteFrame, page: VisitorsPage): WrittenPage {
+export function visitorsPage(frame: SiteFrame, page: VisitorsPage, days: VisitorDays): WrittenPage {
   const { views, visitors } = page;
+  const { id } = frame.site;
   const content =
     views === 0
-      ? html`<p class="panel empty">No visits in the last 30 days.</p>`
+      ? html`<p class="panel empty">No visits in the last ${days} days.</p>`
       : html`<section class="panel"><p class="big">${number(visitors)} ${visitors === 1 ? 'visitor' : 'visitors'}, ${number(views)} page ${views === 1 ? 'view' : 'views'}</p>
 ${chart(page.series)}
 ${seriesTable(page.series)}
-<p><a href="${sitePath(frame.site.id, 'visitors')}.csv" download>Download as CSV</a></p></section>
+<p><a href="${visitorsPath(id, days, '.csv')}" download>Download as CSV</a> <small>Visitors and views of these ${days} days, by day.</small></p></section>
 <div class="columns">${ranking(
           'Pages',
           page.pages.map(({ path, views }) => [path, views]),
@@ -40,7 +50,7 @@ ${ranking(
 )}
 ${ranking(
   'Devices',
-  page.devices.map(({ device, views }) => [device, views]),
+  page.devices.map(({ device, views }) => [deviceNames[device] ?? device, views]),
   views,
 )}
 ${
@@ -53,7 +63,15 @@ ${
     : null
 }</div>`;
   const main = html`<div class="head"><h1>Visitors</h1>
-<p class="lead">The last 30 days, without bots. Days begin at midnight UTC.</p></div>
+<p class="lead">The last ${days} days, without bots. Days begin at midnight UTC.</p></div>
+${choices(
+  'Period',
+  visitorDays.toReversed().map((one) => ({
+    href: visitorsPath(id, one),
+    words: `Last ${one} days`,
+    current: one === days,
+  })),
+)}
 ${content}
 <p class="hint">Visits are counted without cookies, and we do not store who the visitors are. A person who returns on another day counts again.</p>`;
   return sitePage(frame, 'visitors', { title: 'Visitors', main });
@@ -61,6 +79,7 @@ ${content}
 
 const number = (value: number) => new Intl.NumberFormat('en').format(value);
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+const deviceNames: Readonly<Record<string, string>> = { desktop: 'Computer', mobile: 'Phone', tablet: 'Tablet' };
 const countryName = (code: string) => (/^[A-Z]{2}$/.test(code) ? (names.of(code) ?? code) : code);
 
 /** Bars of page views, with the highest named: readable without colour. The table has all numbers. */

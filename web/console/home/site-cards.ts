@@ -2,6 +2,7 @@
 import { cardPicture } from '#rules/looks.ts';
 import { since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
+import { visitorsPath } from '#web/console/visitors.ts';
 import { type Html, html } from '#web/html.ts';
 import { day } from '#web/times.ts';
 
@@ -108,7 +109,7 @@ function weekChart({ id, visits }: SiteCard): Html {
   });
   const words = visits.map(({ at, views }) => `${weekday.format(at)} ${views}`).join(', ');
   return html`<figure class="chart week-chart"><svg viewBox="0 0 ${visits.length * 20} ${height + 1}" role="img" aria-label="Page views by day: ${words}" preserveAspectRatio="none"><path class="base" d="M0 ${height + 0.5}H${visits.length * 20}"/>${bars}</svg>
-<figcaption><a href="${sitePath(id, 'visitors')}">${counted(sum, 'page view')}</a><span>last 7 days</span></figcaption></figure>`;
+<figcaption><a href="${visitorsPath(id, 7)}">${counted(sum, 'page view')}</a><span>last 7 days</span></figcaption></figure>`;
 }
 
 const hostOf = (address: string) => address.replace(/^https?:\/\//, '');
