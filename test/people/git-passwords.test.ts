@@ -24,10 +24,21 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
   expect((await owner.browser.open('/account/agents')).text).not.toContain('Git passwords');
   const [mine, theirs] = [await make(owner, siteId, 'write'), await make(helper, siteId, 'read')];
   const { text } = await owner.browser.open('/account/agents');
-  for (const part of ['Git passwords', 'Can change the pages · Laptop &#60;1&#62;', 'Can read the pages · Person'])
+  for (const part of [
+    'Git passwords',
+    'can change the pages',
+    'Created by Laptop &#60;1&#62; on ',
+    'Created by Person on ',
+  ])
     expect(text).toContain(part);
+  // Those that were never used are folded, each with the end of its user name.
+  expect(text).toContain('<summary>2 git passwords were never used</summary>');
+  for (const { username } of [mine, theirs]) expect(text).toContain(`user name …${username.slice(-6)}`);
+  await em.execute('update git_credential set last_used_at = ? where id = ?', [fixture.clock.now(), mine.id]);
+  const listing = (await owner.browser.open('/account/agents')).text;
+  expect(listing.indexOf('Last used just now')).toBeLessThan(listing.indexOf('1 git password was never used'));
   const helpers = await helper.browser.open('/account/agents');
-  expect([helpers.text.includes('Can read'), helpers.text.includes('Can change')]).toEqual([true, false]);
+  expect([helpers.text.includes('can read'), helpers.text.includes('can change')]).toEqual([true, false]);
   const pathOf = ({ id }: { id: string }) => `/account/git-credentials/${id}/revoke`;
   expect((await helper.browser.open(pathOf(mine))).status).toBe(404);
   const [form] = formsOf(await helper.browser.open(pathOf(theirs)));
@@ -36,13 +47,14 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
   });
   expect([refused.status, await listed(owner, siteId)]).toEqual([404, [theirs.id, mine.id]]);
   const asked = await owner.browser.open(pathOf(theirs));
+  expect(asked.text).toContain(`user name …${theirs.username.slice(-6)}`);
   expect([asked.text.includes('Revoke this git password?'), await listed(owner, siteId)]).toEqual([
     true,
     [theirs.id, mine.id],
   ]);
   const [ours] = formsOf(asked).filter(({ action }) => action.includes(theirs.id));
   const after = await owner.browser.go('POST', ours?.action ?? '', ours?.fields, { 'sec-fetch-site': 'same-origin' });
-  expect([after.url, after.text.includes('Can read'), await listed(owner, siteId)]).toEqual([
+  expect([after.url, after.text.includes('can read'), await listed(owner, siteId)]).toEqual([
     '/account/agents',
     false,
     [mine.id],

@@ -2,6 +2,7 @@
 import type { Scope } from '#rules/scopes.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { type GitPassword, gitPasswordWords } from '#web/pages/access-lists.ts';
 import { connectionGuide, guideStyle } from '#web/pages/platform/connection-guide.ts';
 import { type SiteChoice, scopeFields, scopeLine } from '#web/pages/scope.ts';
 import { day, relative } from '#web/times.ts';
@@ -44,9 +45,10 @@ export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id'
   });
 }
 
-export function gitPasswordRevocationPage(frame: Frame, of: { id: string; hostname: string }): WrittenPage {
+export function gitPasswordRevocationPage(frame: Frame, of: GitPassword): WrittenPage {
   return accountQuestion(frame, 'agents', {
     title: 'Revoke this git password?',
+    facts: html`<p>${gitPasswordWords(of, frame.now).map((words) => html`${words}<br>`)}</p>`,
     text: `Programs that use it can no longer read or change the files of ${of.hostname}. You cannot undo this, but an agent can create a new one.`,
     action: `/account/git-credentials/${of.id}/revoke`,
     button: 'Revoke it',
