@@ -70,6 +70,21 @@ test('pages of a business have no violations, and fit a phone', { timeout: 300_0
   await page.context().close();
 });
 
+test('the menu of a site is one row on a phone, with its page in view', { timeout: 60_000 }, async () => {
+  const page = await pottery.visit(owner, light);
+  const base = paths[0]?.replace('/messages', '') ?? '';
+  for (const path of ['', '/bookings', '/comments', '/settings']) {
+    await page.goto(`http://desk.localhost${base}${path}`);
+    const links = page.locator('.tabs a');
+    const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
+    expect([path, new Set(boxes.map((box) => box?.y)).size]).toEqual([path, 1]);
+    const current = await page.locator('.tabs [aria-current]').boundingBox();
+    const [left, right] = [current?.x ?? -1, (current?.x ?? 0) + (current?.width ?? 1000)];
+    expect([path, left >= 20, right <= 370]).toEqual([path, true, true]);
+  }
+  await page.context().close();
+});
+
 async function see(page: Page, { width, colorScheme, forcedColors }: Way): Promise<void> {
   await page.setViewportSize({ width, height: 900 });
   await page.emulateMedia({ colorScheme, forcedColors });
