@@ -136,14 +136,19 @@ export async function queueFollowUp<Kind extends MailKind>(
   const ofAccount = `${isFollowUp} and recipient_hash = ? and site_id in (select id from site where account_id = ?)`;
   const ofBooking = { where: `${isFollowUp} and booking_id = ?`, values: [bookingId] };
   const windows: Window[] = [
-    // A booking is cancelled once: a visitor who learns of it a day later comes in vain.
-    ...(mail.kind === 'booking-cancelled' ? [] : [{ ...ofBooking, limit: followUps.bookingPerDay, ms: dayMs }]),
+    ...(isPressing(mail.kind) ? [] : [{ ...ofBooking, limit: followUps.bookingPerDay, ms: dayMs }]),
     { where: `${isFollowUp} and site_id = ?`, values: [site.id], limit: followUps.sitePerHour, ms: hourMs },
     { where: ofAccount, values: [recipientHash, site.account.id], limit: followUps.addressPerHour, ms: hourMs },
   ];
   const counted = { recipientHash, bookingId, sendAt: await nextSending(tx, deps, windows) };
   return queueMail(tx, deps, { ...mail, site: site.id } as MailTo<Kind>, counted);
 }
+
+/**
+ * A booking is cancelled once: a visitor who learns of it a day later comes in vain. A payer who learns of a part of
+ * their refund a day later asks where it is.
+ */
+const isPressing = (kind: MailKind): boolean => kind === 'booking-cancelled' || kind === 'payment-refunded';
 
 /**
  * Queues an e-mail to the person who is notified of what visitors do on a site. It is always sent: at once, or when it

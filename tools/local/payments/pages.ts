@@ -50,7 +50,7 @@ function pageOf(stub: PaymentsStub, session: StoredObject, problem?: string): Wr
 ${session.business ? html`<p>${String(session.business)}</p>` : null}
 ${problem ? html`<p class="fault" role="alert">${problem}</p>` : null}
 <div class="panel">
-${button(`/pay/${session.id}/pay`, html`<label>E-mail <input type="email" name="email" autocomplete="email"></label> <button>Pay ${amount}</button>`)}
+${button(`/pay/${session.id}/pay`, html`<label>E-mail <input type="email" name="email" value="payer@example.com" autocomplete="email" required></label> <button>Pay ${amount}</button>`)}
 ${button(`/pay/${session.id}/decline`, html`<button class="quiet">Decline the card</button>`)}
 ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without paying</button>`)}
 <p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>
