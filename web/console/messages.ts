@@ -59,17 +59,24 @@ function list(frame: SiteFrame, { forms, spam, messages, unread, cursor }: Messa
     current: one.id === chosen.id && !spam,
   }));
   const nav = [...others, { href: listPath(frame, chosen.id, true), words: 'Spam', current: spam }];
+  const file = (ofSpam: boolean) => `${base}/file?form=${chosen.id}${ofSpam ? '&spam=true' : ''}`;
   const fresh = messages.filter(({ id }) => unread.has(id));
   return html`${choices('Forms', nav)}
 ${chosen.status === 'disabled' ? html`<p class="hint">This form is switched off: visitors cannot send anything with it. <a href="${sitePath(frame.site.id, 'settings')}#forms">Switch it on</a></p>` : null}
 <section><h2>${spam ? html`Spam in “${chosen.name}”` : chosen.name}</h2>
-${messages.length === 0 ? html`<p class="panel empty">${spam ? 'No spam.' : 'No messages yet.'}</p>` : html`<ul class="rows">${messages.map((message) => row(frame, message, { chosen, isNew: unread.has(message.id) }))}</ul>`}
+${messages.length === 0 ? html`<p class="panel empty">${spam ? 'No spam.' : 'No messages. What visitors send with this form appears here.'}</p>` : html`<ul class="rows">${messages.map((message) => row(frame, message, { chosen, isNew: unread.has(message.id) }))}</ul>`}
 <div class="actions">
 ${fresh.length > 0 ? readButton(frame, fresh) : null}
-${messages.length > 0 ? html`<a class="button quiet small" href="${base}/file?form=${chosen.id}${spam ? '&spam=true' : ''}" download>Download as CSV</a>` : null}
+${messages.length > 0 ? html`<a class="button quiet small" href="${file(spam)}" download>Download as CSV</a>` : null}
 </div>
+${messages.length > 0 ? html`<p class="hint">${fileWords(chosen, spam)}${spam ? null : html` <a href="${file(true)}" download>Download the spam as CSV</a>`}</p>` : null}
 ${olderLink(listPath(frame, chosen.id, spam), cursor)}</section>`;
 }
+
+const fileWords = ({ name }: FormShown, spam: boolean) =>
+  spam
+    ? `The file has all spam of “${name}”, and no other messages.`
+    : `The file has all messages of “${name}”, also older ones, but no spam.`;
 
 function row(frame: SiteFrame, message: MessageShown, { chosen, isNew }: { chosen: FormShown; isNew: boolean }): Html {
   const { title, excerpt } = summaryOf(message, chosen);
@@ -146,7 +153,7 @@ export function messageDeletionPage(frame: SiteFrame, { chosen, message }: Omit<
   const path = `${sitePath(frame.site.id, 'messages')}/${message.id}`;
   const asked = {
     title: 'Delete this message?',
-    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> will be deleted for good. The e-mail about it stays in your mailbox.`,
+    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> will be deleted for good. The e-mail about it stays in your mailbox. The visitor is not told.`,
     action: `${path}/delete`,
     button: 'Delete the message',
     back: path,
