@@ -4,22 +4,19 @@ import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { instant } from '#api/schemas.ts';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
-import { dayAt } from '#rules/bookings/time-slots.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { linkedBookingPage } from '#web/pages/booking.ts';
 import { movePage, type OtherTimes } from '#web/pages/visitors/move-page.ts';
+import { freeDays } from './free-days.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
 import { moveBooking } from './moving.ts';
-import { type Choice, openDays, openSlots, type Reading } from './offers.ts';
+import { type Choice, openSlots, type Reading } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { isMoveMailed } from './unnotified-visitors.ts';
 
 type Asked = Linked & { Querystring: { date?: unknown; from?: unknown } };
 type Wrong = { text: string; status: number };
-
-/** Days that the page lists. */
-const daysShown = 31;
 
 export function movePages(app: Api, deps: Deps): void {
   const url = '/b/:public_id/move/:secret';
@@ -77,17 +74,13 @@ const notMovable = {
   text: 'The website no longer offers this online. Please contact its owner.',
 };
 
-/** The days from the asked one on, and the times of the chosen day. */
+/** The weeks with the asked day, and the times of the chosen day. */
 async function timesIn(reading: Reading, choice: Choice, { date, from }: Asked['Querystring']): Promise<OtherTimes> {
   const chosen = date === undefined ? undefined : dayIn(date);
-  const first = from === undefined ? (chosen ?? dayAt(choice.calendar.timeZone, reading.now.getTime())) : dayIn(from);
-  const days = await openDays(reading, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
-  const day = chosen === undefined ? null : dateOf(chosen);
-  return {
-    days,
-    later: dateOf(first + daysShown),
-    day: day === null ? null : { date: day, times: (await openSlots(reading, choice, day)).slots },
-  };
+  const free = await freeDays(reading, choice, from === undefined ? chosen : dayIn(from));
+  if (chosen === undefined) return { free, day: null };
+  const { slots: times } = await openSlots(reading, choice, dateOf(chosen));
+  return { free, day: { date: dateOf(chosen), times } };
 }
 
 /** Throws `invalid_input`. */

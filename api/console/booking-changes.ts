@@ -1,7 +1,8 @@
 /** Changes by the people of a site: a new booking, blocked time, and moves to another time. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadBooking } from '#api/bookings/cancellation.ts';
-import { choiceOf, openDays, openSlots } from '#api/bookings/offers.ts';
+import { freeDays } from '#api/bookings/free-days.ts';
+import { choiceOf, openSlots } from '#api/bookings/offers.ts';
 import { declaredOf } from '#api/bookings/timetable.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { sendPage } from '#api/plugins/browser.ts';
@@ -21,8 +22,6 @@ import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 
 const base = '/account/sites/:id/bookings';
 type Asked = Named & { Querystring: { what?: unknown; date?: unknown; from?: unknown } };
-/** Days whose free times a page lists. */
-const daysShown = 21;
 
 export function bookingChangePages(console: Console): void {
   const { app, deps } = console;
@@ -109,29 +108,26 @@ export function bookingChangePages(console: Console): void {
     return sendPage(reply, movePage(frame, { ...view, ...times }), refused?.status);
   }
 
-  /** Free days from the asked one on, and the times of the chosen day. */
+  /** The weeks with the asked day, and the times of the chosen day. */
   async function otherTimes(request: FastifyRequest<Named>, site: Site, refusedDay: string | undefined) {
     const { em, actor } = request;
-    const now = deps.clock.now();
     const booking = await loadBooking(em, actor, bookingId(request));
     const declared = await declaredOf(em, site);
     const choice = declared && choiceOf(declared, booking);
+    if (!choice) return { free: null, day: null };
     const { date, from } = request.query as Asked['Querystring'];
     const chosen = asDay(date ?? refusedDay);
-    const first = asDay(from) ?? chosen ?? dayAt(booking.calendar.timeZone, now.getTime());
-    const later = dateOf(first + daysShown);
-    if (!choice) return { days: [], later, day: null };
-    const reading = { em, now, moving: booking };
-    const days = await openDays(reading, choice, { from: dateOf(first), to: dateOf(first + daysShown - 1) });
-    if (chosen === undefined) return { days, later, day: null };
+    const reading = { em, now: deps.clock.now(), moving: booking };
+    const free = await freeDays(reading, choice, asDay(from) ?? chosen);
+    if (chosen === undefined) return { free, day: null };
     const { slots: times } = await openSlots(reading, choice, dateOf(chosen));
-    return { days, later, day: { date: dateOf(chosen), times } };
+    return { free, day: { date: dateOf(chosen), times } };
   }
 }
 
 function mailedWords(mail: unknown): string {
   if (mail === 'not_sent') return 'The confirmation could not be e-mailed: please tell the visitor yourself.';
-  return mail ? 'The visitor gets an e-mail.' : '';
+  return mail ? 'The visitor gets an e-mail with a calendar file.' : 'The visitor gets no e-mail.';
 }
 
 const outsideHours = 'Visitors could not have booked this time: it is outside your timetable.';
@@ -181,5 +177,7 @@ type MovedAnswer = Visited & { kind: 'booking' | 'block'; status: string };
 
 function movedWords(moved: MovedAnswer, isUntold: boolean): string {
   if (isUntold) return toTell(moved, 'the new time', moved.status === 'held');
-  return moved.kind === 'booking' && moved.visitor ? 'The visitor gets an e-mail.' : '';
+  return moved.kind === 'booking' && moved.visitor
+    ? 'The visitor gets an e-mail with the new time and a calendar file.'
+    : '';
 }

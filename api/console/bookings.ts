@@ -2,8 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadBooking } from '#api/bookings/cancellation.ts';
 import { loadFeed } from '#api/calendar-feeds/feeds.ts';
+import { withProgress } from '#api/payments/progress.ts';
 import { sendPage } from '#api/plugins/browser.ts';
-import { dateOf, dayOf, weekdayOf } from '#rules/bookings/dates.ts';
+import { isChangeMailed } from '#db/bookings/notified-visitors.ts';
+import { dateOf, dayOf, mondayOf } from '#rules/bookings/dates.ts';
 import { dayAt } from '#rules/bookings/time-slots.ts';
 import { weekdays } from '#rules/bookings/timetable.ts';
 import { written } from '#rules/currencies.ts';
@@ -145,17 +147,18 @@ const noServices: TimetableShown = {
 /** The booking of the page. Throws `not_found` for one of another site. */
 export async function bookingOf(console: Console, request: FastifyRequest<Named>): Promise<BookingView> {
   const id = bookingId(request);
-  requireOfSite(request, await loadBooking(request.em, request.actor, id));
+  const { em, actor } = request;
+  const row = await loadBooking(em, actor, id);
+  requireOfSite(request, row);
   const booking = await read<BookingShown>(console, request, 'booking.read', { id });
   const timetable = (await timetableOf(console, request)) ?? noServices;
   const { payment_id: paid } = booking;
-  const payment = paid === null ? null : await read<PaymentRead>(console, request, 'payment.read', { id: paid });
-  return { timetable, booking, payment };
+  const payments = paid === null ? [] : [await read<PaymentRead>(console, request, 'payment.read', { id: paid })];
+  const [payment = null] = await withProgress(em, console.deps.clock, payments);
+  return { timetable, booking, payment, isMailed: await isChangeMailed(em, console.deps.config, row) };
 }
 
 export const asDay = (text: unknown): number | undefined => (typeof text === 'string' ? dayOf(text) : undefined);
-
-const mondayOf = (day: number): number => day - weekdays.indexOf(weekdayOf(day));
 
 /** The live bookings of a local date, also of several days, in order. */
 function bookingsOn(bookings: readonly BookingShown[], date: string): BookingShown[] {
@@ -177,11 +180,13 @@ function cancelledWords(cancelled: CancelledAnswer): string {
   const money = refund ? [refundWords(written(refund), refund.status)] : [];
   const isTold = mail !== null && mail !== 'not_sent';
   const wasHeld = paymentId !== null && refund === null;
-  const told = isTold ? 'The visitor gets an e-mail.' : toTell(cancelled, 'that the booking is cancelled', wasHeld);
+  const told = isTold
+    ? 'The visitor gets an e-mail about it.'
+    : toTell(cancelled, 'that the booking is cancelled', wasHeld);
   return ['The booking is cancelled.', ...money, visitor ? told : ''].filter(Boolean).join(' ');
 }
 
 const refundWords = (sum: string, status: 'refunding' | 'refunded' | 'owed') =>
   status === 'owed'
     ? `The visitor is owed ${sum}. The owner of the payout account that received it has to refund it with their payment provider.`
-    : `${sum} is being refunded.`;
+    : `${sum} is being refunded. Then the payer gets an e-mail, if the payment provider has their address.`;

@@ -2,12 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { payoutDestination } from '#api/payments/payout-destination.ts';
+import { withProgress } from '#api/payments/progress.ts';
 import { sendPage } from '#api/plugins/browser.ts';
-import { refundableAmount } from '#db/payments/partial-refunds.ts';
-import { Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import type { Site } from '#db/sites/site.ts';
 import { amountFrom, written } from '#rules/currencies.ts';
-import { type PaymentStatus, paymentStatusAt, paymentStatuses } from '#rules/states.ts';
+import { type PaymentStatus, paymentStatuses } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import {
@@ -123,32 +122,9 @@ async function paymentOf(console: Console, request: FastifyRequest<Named>): Prom
   const id = paymentId(request);
   const payment = await read<PaymentRead & { site_id: string }>(console, request, 'payment.read', { id });
   requireOfSite(request, payment);
-  const [shown] = await withProgress(console, request, [payment]);
+  const [shown] = await withProgress(request.em, console.deps.clock, [payment]);
   if (!shown) throw new Error('the payment has no row');
   return shown;
-}
-
-/** Adds what is in progress at the provider. All values are of one moment. */
-async function withProgress(
-  { deps: { clock } }: Console,
-  { em }: FastifyRequest,
-  payments: readonly PaymentRead[],
-): Promise<PaymentShown[]> {
-  const rows = await em.find(Payment, { id: { $in: payments.map(({ id }) => id) } }, { refresh: true });
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return payments.flatMap((payment) => {
-    const row = byId.get(payment.id);
-    if (!row) return [];
-    const now = {
-      status: paymentStatusAt(row, clock.now()),
-      refunded_amount: refundedAmountOf(row),
-      refunding_amount: row.refundingAmount,
-      closing: row.closeRequestedAt != null,
-      refundable_amount: refundableAmount(row),
-      refund_failed: row.refundFailedAt != null,
-    };
-    return [{ ...payment, ...now }];
-  });
 }
 
 type Asking = { request: FastifyRequest<Named>; reply: FastifyReply; refused: Refused | null };
@@ -182,7 +158,7 @@ async function showList(
         ...filterOf(status),
         ...cursorOf(query),
       });
-  const payments = await withProgress(console, request, items);
+  const payments = await withProgress(request.em, console.deps.clock, items);
   const view = { payments, status, cursor, ...(await readiness(console, request, { frame, site, isOff })) };
   return sendPage(reply, paymentsPage(frame, view), refused?.status);
 }
@@ -214,5 +190,7 @@ function amountOf(typed: string | undefined, currency: string): number {
 function refundWords(answer: unknown, typed: string | undefined): string {
   const { status, currency } = answer as PaymentRead;
   const sum = written({ amount: amountFrom(typed ?? '', currency) ?? 0, currency });
-  return status === 'refunded' ? `${sum} is refunded.` : `${sum} is being refunded. This takes a few seconds.`;
+  return status === 'refunded'
+    ? `${sum} is refunded. The payer gets an e-mail, if the payment provider has their address.`
+    : `${sum} is being refunded. This takes a few seconds. Then the payer gets an e-mail, if the payment provider has their address.`;
 }

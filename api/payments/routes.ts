@@ -4,6 +4,7 @@ import type { Api, Authenticated } from '#api/api.ts';
 import { byId, listOf, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
+import { refundsMade } from '#db/payments/refunds-made.ts';
 import { bookingsOf } from '#db/payments/subject.ts';
 import { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -20,9 +21,11 @@ export function paymentRoutes(app: Api, deps: Deps): void {
   const capability = 'payouts' as const;
   const views = async ({ em, actor }: Authenticated, payments: Payment[]) => {
     const bookings = await bookingsOf(em, payments.map(byId));
+    const refunds = await refundsMade(em, payments);
     const rendered = payments.map(async (payment) => {
       const site = await em.findOneOrFail(Site, { id: payment.site.id });
-      const context = { now: clock.now(), role: roleOf(site, actor), booking: bookings.get(payment.id) ?? null };
+      const of = { booking: bookings.get(payment.id) ?? null, refunds: refunds.get(payment.id) ?? [] };
+      const context = { now: clock.now(), role: roleOf(site, actor), ...of };
       return paymentView(config, payment, context);
     });
     return await Promise.all(rendered);

@@ -3,6 +3,7 @@ import { pageQuery } from '#api/pagination.ts';
 import { instant, moment, plainText } from '#api/schemas.ts';
 import type { WholeBooking } from '#db/bookings/booking.ts';
 import { type Payment, refundedAmountOf } from '#db/payments/payment.ts';
+import { lastRefundedAt, type RefundMade } from '#db/payments/refunds-made.ts';
 import { descriptionOf } from '#db/payments/subject.ts';
 import { isLinked } from '#rules/addresses-in-text.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -55,7 +56,11 @@ export const paymentSchema = z
     expires_at: moment.describe('When the payment link expires.'),
     paid_at: moment.nullable(),
     refunded_amount: z.number().int().describe('In the minor unit of the currency.'),
-    refunded_at: moment.nullable().describe('When all of it was refunded.'),
+    refunded_at: moment
+      .nullable()
+      .describe(
+        'When it was refunded; if it was refunded in parts, when the newest part was. status says whether all was.',
+      ),
     created_at: moment,
     next_action: z.string().optional(),
   })
@@ -92,8 +97,9 @@ export function payUrl({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string
 export function paymentView(
   config: Config,
   payment: Payment,
-  { now, role, booking }: { now: Date; role: Role; booking: WholeBooking | null },
+  context: { now: Date; role: Role; booking: WholeBooking | null; refunds: readonly RefundMade[] },
 ): z.output<typeof paymentSchema> {
+  const { now, role, booking, refunds } = context;
   const status = paymentStatusAt(payment, now);
   const next = nextActionOf(payment, status);
   return {
@@ -110,7 +116,7 @@ export function paymentView(
     expires_at: payment.expiresAt,
     paid_at: payment.paidAt ?? null,
     refunded_amount: refundedAmountOf(payment),
-    refunded_at: payment.refundedAt ?? null,
+    refunded_at: payment.refundedAt ?? lastRefundedAt(refunds),
     created_at: payment.createdAt,
     ...(next === undefined ? {} : { next_action: next }),
   };

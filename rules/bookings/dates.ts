@@ -21,6 +21,9 @@ export function weekdayOf(day: number): Weekday {
   return weekdays[(((day + 3) % 7) + 7) % 7] as Weekday;
 }
 
+/** The Monday of the day's week. */
+export const mondayOf = (day: number): number => day - weekdays.indexOf(weekdayOf(day));
+
 /** Milliseconds since midnight of `HH:MM`; `24:00` is the end of the day. Undefined for an invalid time. */
 export function timeOf(text: string): number | undefined {
   const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(text) ?? [];

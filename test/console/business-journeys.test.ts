@@ -46,7 +46,7 @@ async function moveAndCancel(page: Page, { site, booking, owner }: Business): Pr
   const read = async () => (await owner.call('GET', `/v1/bookings/${booking.id}`)).body;
   await page.goto(pottery.path(site.id, `/bookings/${booking.id}`));
   await follow(page, 'Move');
-  await activate(page, page.locator('.rows a').nth(3));
+  await activate(page, page.locator('.days a').nth(3));
   await press(page, 'Move the booking');
   expect(await notice(page)).toMatch(/^Moved\. Grace Hopper gets no e-mail about this\. Please tell them the new time/);
   expect((await read()).start).not.toBe(booking.start);
@@ -99,18 +99,18 @@ async function refundPart(page: Page, { site, payment, owner }: Business, { scri
   await page.goto(pottery.path(site.id, '/payments'));
   await follow(page, 'Two bowls, glazed');
   await follow(page, 'Refund');
-  const amount = page.getByLabel('How much, in EUR');
+  const amount = page.getByLabel('Amount to refund, in EUR');
   expect(await amount.inputValue()).toBe('12.50');
   for (const [typed, fault] of [
     ['a lot', 'must be an amount in EUR'],
     ['20', '€12.50'],
   ] as const) {
-    await typeInto(page, 'How much, in EUR', typed);
+    await typeInto(page, 'Amount to refund, in EUR', typed);
     await press(page, 'Refund');
     expect(await page.getByRole('alert').textContent()).toContain(fault);
     expect(await amount.inputValue()).toBe(typed);
   }
-  await typeInto(page, 'How much, in EUR', '5');
+  await typeInto(page, 'Amount to refund, in EUR', '5');
   await press(page, 'Refund');
   expect(await notice(page)).toMatch(/^€5\.00 is being refunded/);
   const read = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount;

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daily, timetable } from '#test/bookings/timetable.ts';
 import { attachAccount } from '#test/payments/fixture.ts';
+import { heldIn } from '#test/payments/held.ts';
 import { formsOf } from '#test/people/browser.ts';
+import { until } from '#test/stack/until.ts';
 import { openPottery, type Pottery, usualWords, type Words } from './pottery.ts';
 import { signedIn } from './session.ts';
 
@@ -165,4 +167,68 @@ test('a booking can be moved to a time that overlaps its own', async () => {
   const moved = await browser.press(page, 'Move the booking', { start: second ?? '' });
   expect([page.text.includes(`value="${second}"`), moved.status]).toEqual([true, 200]);
   expect((await owner.call('GET', `/v1/bookings/${body.id}`)).body.start).toBe(second);
+});
+
+test('pages that act on a visitor say what the visitor receives', async () => {
+  const { owner, site, booking, publicId, payment } = await pottery.newBusiness();
+  const browser = await signedIn(pottery, owner.accountId);
+  const open = async (path: string) => (await browser.open(`/account/sites/${site.id}${path}`)).text;
+  for (const [page, words] of [
+    ['move', 'Please tell them the new time, in person or by phone.'],
+    ['cancel', 'Please tell them that the booking is cancelled, in person or by phone.'],
+  ] as const)
+    expect(await open(`/bookings/${booking.id}/${page}`)).toContain(`Grace Hopper gets no e-mail about this. ${words}`);
+  const [free] = await pottery.slots(publicId, pottery.dateIn(4));
+  const wishing = { kind: 'booking', calendar: 'room', service: 'talk', start: free?.start };
+  const visitor = { name: 'Ida', email: 'ida@example.org', notify_changes: true };
+  const { body } = await owner.call('POST', `/v1/sites/${site.id}/bookings`, { body: { ...wishing, visitor } });
+  const sent = async () => (await owner.call('GET', `/v1/bookings/${body.id}`)).body.mail;
+  await until(sent, (mail) => mail === 'sent');
+  for (const [page, words] of [
+    ['move', 'with the new time and a calendar file'],
+    ['cancel', 'about the cancellation. It has no calendar file'],
+  ] as const)
+    expect(await open(`/bookings/${body.id}/${page}`)).toContain(`Ida gets an e-mail ${words}`);
+  expect(await open(`/bookings/${body.id}`)).toContain('<dt>E-mail address</dt><dd>Not stored');
+  expect(await open(`/bookings/${body.id}`)).not.toContain('ida@example.org');
+  expect(await open('/payments/new')).toContain('Once it is paid, the payer gets a receipt by e-mail.');
+  const refund = await browser.open(`/account/sites/${site.id}/payments/${payment.id}/refund`);
+  for (const words of ['<dt>Refunds</dt><dd>None so far</dd>', 'The payer gets an e-mail once the refund is complete'])
+    expect(refund.text).toContain(words);
+  await browser.press(refund, 'Refund', { amount: '5' });
+  const part = () => open(`/payments/${payment.id}`);
+  const after = await until(part, (text) => text.includes('The payer got an e-mail about the newest refund.'));
+  expect(after).toMatch(/<dt>Refund<\/dt><dd><span class="line">€5\.00 refunded on \d+ \w+ \d{4} at /);
+  expect(await open(`/payments/${payment.id}/refund`)).toContain('€5.00 refunded on ');
+});
+
+test('the page of a paid booking shows its payment, its refunds and where the address is', async () => {
+  const { owner, site, id, paymentId, payUrl, statusOf } = await heldIn(pottery);
+  await pottery.press((await pottery.openLink(payUrl)).page);
+  await until(statusOf, (status) => status === 'confirmed');
+  const sent = { body: { amount: 1000 }, headers: { 'idempotency-key': 'rain' } };
+  await owner.call('POST', `/v1/payments/${paymentId}/refund`, sent);
+  const browser = await signedIn(pottery, owner.accountId);
+  const { text } = await browser.open(`/account/sites/${site.id}/bookings/${id}`);
+  for (const words of ['€25.00 paid on ', '€10.00 refunded on ', 'In the e-mail “New booking” with the reference '])
+    expect(text).toContain(words);
+  const refund = (await browser.open(`/account/sites/${site.id}/payments/${paymentId}/refund`)).text;
+  expect(refund).toContain('The booking stays valid and keeps its time.');
+  expect(refund).toContain('<dt>Left to refund</dt><dd><strong>€15.00</strong></dd>');
+});
+
+test('the page of messages says what the CSV has, and that nothing is left', async () => {
+  const { owner, site, form } = await pottery.newBusiness();
+  const browser = await signedIn(pottery, owner.accountId);
+  const base = `/account/sites/${site.id}/messages`;
+  const [first, second] = (await owner.call('GET', `/v1/forms/${form.id}/submissions`)).body.items;
+  await owner.call('PATCH', `/v1/submissions/${first.id}`, { body: { spam: true } });
+  const { text } = await browser.open(base);
+  expect(text).toContain('The file has all messages of “Contact”, also older ones, but no spam.');
+  const [, spam = ''] = /href="([^"]+)" download>Download the spam as CSV</.exec(text) ?? [];
+  const file = await browser.open(spam.replaceAll('&#38;', '&'));
+  expect([file.text.includes(first.id), file.text.includes(second.id)]).toEqual([true, false]);
+  await owner.call('DELETE', `/v1/submissions/${second.id}?confirm=true`);
+  const empty = (await browser.open(base)).text;
+  expect([empty.includes('No messages. '), empty.includes('yet')]).toEqual([true, false]);
 });

@@ -30,10 +30,11 @@ const laterOnce = () => ({ ...later, 'idempotency-key': randomUUID() });
 describe('a part of a payment', () => {
   test.each(['own_key', 'connect'] as const)('is refunded on the rail %s, until nothing is left', async (rail) => {
     const { id, refund, owner, site, payUrl, atProvider } = await paid({ rail });
-    expect((await refund(500)).body).toMatchObject({ status: 'paid', refunded_amount: 500, refunded_at: null });
+    const part = { status: 'paid', refunded_amount: 500, refunded_at: expect.any(String) };
+    expect((await refund(500)).body).toMatchObject(part);
     expect((await fixture.openLink(payUrl)).text).toContain('€5.00');
     const { items } = (await owner.call('GET', `/v1/sites/${site.id}/payments`)).body;
-    expect(items).toEqual([expect.objectContaining({ id, status: 'paid', refunded_amount: 500 })]);
+    expect(items).toEqual([expect.objectContaining({ id, ...part })]);
     const list = `/v1/sites/${site.id}/payments`;
     await owner.call('POST', list, { body: { amount: 1250, currency: 'EUR' } });
     const refunded = async () => (await owner.call('GET', `${list}?refunded=true`)).body.items;

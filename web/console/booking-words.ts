@@ -18,6 +18,7 @@ export type BookingShown = {
   link: string | null;
   visitor: { name: string } | null;
   created_by: string | null;
+  notice: string | null;
   intake: Readonly<Record<string, string | readonly string[]>>;
   price: { amount: number; currency: string } | null;
   payment_id: string | null;
@@ -119,18 +120,26 @@ export type Visited = {
   created_by: string | null;
 };
 
+/** Whether an e-mail about the new booking was sent, which goes to the visitor when it is replied to. */
+const wasNoticed = ({ notice, created_by: by }: Visited, wasHeld: boolean): boolean =>
+  notice !== null && !by && !wasHeld;
+
+/** Where the visitor's address is. The platform stores it nowhere that it could show. */
+export function addressWords(booking: BookingShown, wasHeld: boolean): string {
+  if (booking.created_by) return 'Not stored: you or your team made this booking';
+  return wasNoticed(booking, wasHeld)
+    ? `In the e-mail “New booking” with the reference ${booking.reference}: reply to it to write to the visitor. We do not store the address.`
+    : 'Not stored';
+}
+
 /**
  * For the site's people, where no e-mail tells the visitor. `what` completes "tell them …". `wasHeld`: the visitor had
  * not paid, so the e-mail about the new booking was never sent.
  */
-export function toTell(
-  { visitor, reference, notice, created_by: by }: Visited,
-  what: string,
-  wasHeld: boolean,
-): string {
-  const how =
-    notice && !by && !wasHeld
-      ? `by replying to the e-mail “New booking” with the reference ${reference}`
-      : 'in person or by phone';
+export function toTell(visited: Visited, what: string, wasHeld: boolean): string {
+  const { visitor, reference } = visited;
+  const how = wasNoticed(visited, wasHeld)
+    ? `by replying to the e-mail “New booking” with the reference ${reference}`
+    : 'in person or by phone';
   return `${visitor?.name ?? 'The visitor'} gets no e-mail about this. Please tell them ${what}, ${how}.`;
 }

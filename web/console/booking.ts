@@ -3,7 +3,10 @@ import { written } from '#rules/currencies.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
+import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/free-days.ts';
+import { exact } from '#web/times.ts';
 import {
+  addressWords,
   type BookingShown,
   calendarName,
   clock,
@@ -15,17 +18,23 @@ import {
   span,
   statusWords,
   type TimetableShown,
+  toTell,
   whenWords,
   zoneOf,
 } from './booking-words.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
 import { ago } from './parts.ts';
-import type { PaymentRead } from './payments.ts';
+import { type PaymentShown, refundLines, stateOf } from './payments.ts';
 import { sitePath } from './tabs.ts';
 
-/** `payment`: of the booking, if the reader may see it. */
-export type BookingView = { timetable: TimetableShown; booking: BookingShown; payment: PaymentRead | null };
+/** `payment`: of the booking. `isMailed`: whether the visitor gets an e-mail if it is moved or cancelled now. */
+export type BookingView = {
+  timetable: TimetableShown;
+  booking: BookingShown;
+  payment: PaymentShown | null;
+  isMailed: boolean;
+};
 
 const pathOf = ({ site }: SiteFrame, { id }: BookingShown) => `${sitePath(site.id, 'bookings')}/${id}`;
 
@@ -39,10 +48,12 @@ export function bookingPage(frame: SiteFrame, { timetable, booking, payment }: B
 <dt>When</dt><dd>${whenWords(timetable, booking)}</dd>
 <dt>Status</dt><dd>${statusWords[booking.status]}</dd>
 <dt>Calendar</dt><dd>${calendarName(timetable, booking.calendar)}</dd>
-<dt>Seats</dt><dd>${booking.seats}</dd>
+${booking.kind === 'booking' ? html`<dt>Seats</dt><dd>${booking.seats}</dd>` : null}
 ${booking.place ? html`<dt>Place</dt><dd>${booking.place}</dd>` : null}
 ${booking.link ? html`<dt>Link</dt><dd><a href="${booking.link}" rel="noopener noreferrer">${booking.link}</a></dd>` : null}
-${booking.kind === 'booking' ? html`<dt>Price</dt><dd>${priceWords(booking)}${payment ? html` · <a href="${sitePath(frame.site.id, 'payments')}/${payment.id}">See the payment</a>` : null}</dd>` : null}
+${booking.kind === 'booking' ? html`<dt>Price</dt><dd>${priceWords(booking)}</dd>` : null}
+${payment ? paymentRows(frame, payment) : null}
+${booking.visitor ? html`<dt>Visitor</dt><dd>${booking.visitor.name}</dd><dt>E-mail address</dt><dd>${addressWords(booking, isUnpaid(payment))}</dd>` : null}
 ${intakeRows(timetable, booking)}
 <dt>Reference</dt><dd>${booking.reference}</dd>
 <dt>Created</dt><dd>${ago(booking.created_at, frame.now)}${booking.created_by ? ', by you or your team' : ', by the visitor'}</dd>
@@ -51,11 +62,19 @@ ${isToCome ? html`<div class="actions"><a class="button small" href="${path}/mov
   return sitePage(frame, 'bookings', { title, main });
 }
 
-export function cancellationPage(frame: SiteFrame, { timetable, booking, payment }: BookingView): WrittenPage {
+function paymentRows({ site }: SiteFrame, payment: PaymentShown): Html {
+  return html`<dt>Payment</dt><dd>${payment.paid_at ? `${written(payment)} paid on ${exact(new Date(payment.paid_at))}` : stateOf(payment)} · <a href="${sitePath(site.id, 'payments')}/${payment.id}">See the payment</a></dd>
+${refundLines(payment)}`;
+}
+
+const isUnpaid = (payment: PaymentShown | null): boolean => payment !== null && payment.paid_at === null;
+
+export function cancellationPage(frame: SiteFrame, view: BookingView): WrittenPage {
+  const { timetable, booking } = view;
   const isBlock = booking.kind === 'block';
   const asked = {
     title: isBlock ? 'Remove this block?' : 'Cancel this booking?',
-    text: html`<strong>${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}</strong><br>${whenWords(timetable, booking)}${isBlock ? html`<br>Visitors can book this time again.` : consequences(booking, payment)}`,
+    text: html`<strong>${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}</strong><br>${whenWords(timetable, booking)}${isBlock ? html`<br>Visitors can book this time again.` : consequences(view)}`,
     action: `${pathOf(frame, booking)}/cancel`,
     button: isBlock ? 'Remove the block' : 'Cancel the booking',
     back: pathOf(frame, booking),
@@ -63,40 +82,57 @@ export function cancellationPage(frame: SiteFrame, { timetable, booking, payment
   return siteQuestion(frame, 'bookings', asked);
 }
 
-function consequences({ status, visitor }: BookingShown, payment: PaymentRead | null): Html {
-  const left = payment?.status === 'paid' ? payment.amount - payment.refunded_amount : 0;
+function consequences(view: BookingView): Html {
+  const { booking, payment } = view;
+  const left = payment?.refundable_amount ?? 0;
   const money =
     payment && left > 0
-      ? html`<br><strong>${written({ amount: left, currency: payment.currency })}</strong> is refunded to the payer.`
-      : status === 'held'
+      ? html`<br><strong>${written({ amount: left, currency: payment.currency })}</strong> is refunded. The payer gets an e-mail once the refund is complete, if the payment provider has their address.`
+      : booking.status === 'held'
         ? html`<br>Nothing has been paid yet. The payment page will close.`
         : null;
-  return html`${money}${visitor ? html`<br>${visitor.name} gets an e-mail if they asked for one when they booked. If not, the next page says how to tell them.` : null}`;
+  const told = toldWords(
+    view,
+    'that the booking is cancelled',
+    'about the cancellation. It has no calendar file, so they remove the entry from their own calendar themselves',
+  );
+  return html`${money}${told === null ? null : html`<br>${told}`}`;
+}
+
+/** What the visitor receives, or else what to tell them. `mail` completes "gets an e-mail …". */
+function toldWords({ booking, payment, isMailed }: BookingView, what: string, mail: string): string | null {
+  if (!booking.visitor) return null;
+  if (!isMailed) return toTell(booking, what, isUnpaid(payment));
+  return `${booking.visitor.name} gets an e-mail ${mail}.`;
 }
 
 export type MoveView = BookingView & {
-  /** Days with available times from a date on; `later` is the first day after them. */
-  days: readonly { date: string; open_slots: number }[];
-  later: string;
+  /** Null where the service is no longer offered. */
+  free: FreeDays | null;
   /** The chosen day and its times; null before a day is chosen. */
   day: { date: string; times: readonly { start: string; end: string }[] } | null;
 };
 
 export function movePage(frame: SiteFrame, view: MoveView): WrittenPage {
-  const { timetable, booking, days, day, later } = view;
+  const { timetable, booking, free, day } = view;
   const path = `${pathOf(frame, booking)}/move`;
   const title = 'Move to another time';
   const zone = zoneOf(timetable, booking.calendar);
-  const free = html`${day ? dayForm(frame, path, day, zone) : null}
-<section><h2>Days with free times</h2>
-${days.length > 0 ? html`<ul class="rows">${days.map(({ date, open_slots: count }) => html`<li><a href="${path}?date=${date}">${dateWords(date)}</a><small>${count === 1 ? '1 time' : `${count} times`}</small></li>`)}</ul>` : html`<p class="panel empty">No free times in these weeks.</p>`}
-<p><a href="${path}?from=${later}">Later days</a></p></section>`;
+  const told = toldWords(
+    view,
+    'the new time',
+    'with the new time and a calendar file, which changes the entry in their own calendar',
+  );
+  const days = free
+    ? freeDaysHtml(path, free, day?.date ?? null)
+    : html`<p class="panel empty">The timetable no longer offers this service, so it lists no free times.</p>`;
   const main = html`<h1>${title}</h1>
 <p class="lead">${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}: ${whenWords(timetable, booking)}</p>
-<p class="hint">The price and the reference stay the same.</p>
+<p>${told}${booking.kind === 'block' ? null : ' The price and the reference stay the same.'}</p>
 ${booking.kind === 'block' || booking.created_by ? anyTime(frame, path, booking, zone) : null}
-${booking.kind === 'block' ? null : free}`;
-  return sitePage(frame, 'bookings', { title, main });
+${day ? dayForm(frame, path, day, zone) : null}
+${booking.kind === 'block' ? null : days}`;
+  return sitePage(frame, 'bookings', { title, main, style: freeDaysStyle });
 }
 
 const inZone = (words: string, zone: string | null): string => (zone ? `${words} (${zone})` : words);

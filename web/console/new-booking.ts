@@ -74,7 +74,7 @@ function bookingForm(
     'Another time, even outside the opening hours',
     typed === 'other' || times.length === 0,
   );
-  const wishes = html`${field({ name: 'email', label: 'E-mail address, if they want a confirmation', type: 'email', max: 320 })}
+  const wishes = html`${field({ name: 'email', label: 'E-mail address, if they want a confirmation', type: 'email', max: 320, hint: 'They get an e-mail with a calendar file. Without an address, they get none.' })}
 ${choiceField('checkbox', 'notify_changes', 'yes', 'They want an e-mail if the booking changes', wasTicked(frame, action, 'notify_changes', false))}
 ${choiceField('checkbox', 'remind', 'yes', 'They want a reminder the day before', wasTicked(frame, action, 'remind', false))}`;
   const inside = html`${hiddenFields({ service: chosen.service, calendar: chosen.calendar, date: chosen.date })}

@@ -7,6 +7,8 @@ import { exact, relative } from '#web/times.ts';
 /** The question before an action that cannot be undone; it needs no script. */
 export type Question = {
   title: string;
+  /** What it is about, above the text. */
+  facts?: Html;
   text: Html | string;
   /** Where the answer goes, and hidden fields of it. */
   action: string;
@@ -19,9 +21,12 @@ export type Question = {
   back: string;
 };
 
-export function question({ title, text, action, hidden = {}, fields, button, back }: Question, form: Form): Html {
+export function question(
+  { title, facts, text, action, hidden = {}, fields, button, back }: Question,
+  form: Form,
+): Html {
   return html`<h1>${title}</h1>
-<div class="panel question"><p>${text}</p>
+<div class="panel question">${facts}<p>${text}</p>
 ${form({ action }, html`${hiddenFields(hidden)}${fields}<div class="actions"><button>${button}</button><a class="button quiet" href="${back}">Go back</a></div>`)}
 </div>`;
 }

@@ -33,7 +33,12 @@ export type PaymentShown = PaymentRead & {
   refundable_amount: number;
   /** Whether the last refund was given up. */
   refund_failed: boolean;
+  /** Oldest first; `at` is when each ended. */
+  refunds: readonly { amount: number; at: Date | null; status: 'refunding' | 'refunded' | 'failed' }[];
+  refund_mail: RefundMail | null;
 };
+/** The e-mail to the payer about the newest refund. `at`: when it is sent, if it has to wait. */
+export type RefundMail = { status: 'queued' | 'sent' | 'failed' | 'none'; at: Date | null };
 
 const statusWords = {
   open: 'Not paid yet',
@@ -59,6 +64,36 @@ export function stateOf(payment: PaymentShown): string {
 /** Whether its status changes soon, without anybody's doing. */
 export const isChanging = ({ status, closing, refunding_amount: refunding }: PaymentShown): boolean =>
   status === 'refunding' || (status === 'open' && closing) || (status === 'paid' && refunding > 0);
+
+/** Each refund in one line, for the facts of a payment and of its booking; null if there is none. */
+export function refundLines({ refunds, currency }: Pick<PaymentShown, 'refunds' | 'currency'>): Html | null {
+  if (refunds.length === 0) return null;
+  const lines = refunds.map(({ amount, at, status }) => {
+    const when = at ? ` on ${exact(at)}` : '';
+    return html`<span class="line">${written({ amount, currency })} ${refundWords[status]}${when}</span>`;
+  });
+  return html`<dt>${refunds.length === 1 ? 'Refund' : 'Refunds'}</dt><dd>${lines}</dd>`;
+}
+
+const refundWords = {
+  refunding: 'is being refunded',
+  refunded: 'refunded',
+  failed: 'not refunded: this failed',
+} as const;
+
+/** What the payer gets or got about the newest refund. */
+function refundMailWords({ refund_mail: mail }: PaymentShown): string | null {
+  if (mail?.at)
+    return `The payer gets an e-mail about the newest refund on ${exact(mail.at)}: we send one person only so many e-mails an hour.`;
+  return mail && mailWords[mail.status];
+}
+
+const mailWords = {
+  queued: 'The payer is getting an e-mail about the newest refund.',
+  sent: 'The payer got an e-mail about the newest refund.',
+  failed: 'The e-mail to the payer about the newest refund could not be delivered. Please tell them yourself.',
+  none: 'The payer got no e-mail about the newest refund, because we have no address for them. Please tell them yourself.',
+} as const satisfies Record<RefundMail['status'], string>;
 
 const sumOf = (payment: PaymentShown): string => written(payment);
 const whatFor = ({ description, reference }: PaymentShown): string => description ?? reference ?? 'Payment';
@@ -108,8 +143,9 @@ function accountChoice({ form, site }: SiteFrame, accounts: PaymentsView['accoun
 
 export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const base = sitePath(frame.site.id, 'payments');
-  const { id, status, booking_id: bookingId, reference, pay_url: url, expires_at, paid_at, refunded_at } = payment;
+  const { id, status, booking_id: bookingId, reference, pay_url: url, expires_at, paid_at } = payment;
   const isOwner = frame.site.role === 'owner';
+  const mailed = refundMailWords(payment);
   const progress = html` data-progress="${base}/${id}/progress"`;
   const main = html`<h1>${whatFor(payment)}</h1>
 <div class="panel"><dl class="facts">
@@ -117,11 +153,12 @@ export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
 <dt>Status</dt><dd${isChanging(payment) ? progress : null}><span data-status>${stateOf(payment)}</span></dd>
 ${status === 'open' ? html`<dt>Payment link</dt><dd>${copyable(url, 'the payment link')}</dd><dt>Expires</dt><dd>${exact(new Date(expires_at))}</dd>` : null}
 ${paid_at ? html`<dt>Paid</dt><dd>${exact(new Date(paid_at))}</dd>` : null}
-${refunded_at ? html`<dt>Refunded</dt><dd>${exact(new Date(refunded_at))}</dd>` : null}
+${refundLines(payment)}
 ${reference ? html`<dt>Your reference</dt><dd>${reference}</dd>` : null}
 ${bookingId ? html`<dt>Booking</dt><dd><a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}">See the booking</a></dd>` : null}
 <dt>Created</dt><dd>${ago(payment.created_at, frame.now)}</dd>
 </dl></div>
+${mailed === null ? null : html`<p class="hint">${mailed}</p>`}
 ${payment.refund_failed ? html`<p class="fault">The last refund failed. You can start it again.</p>` : null}
 ${status === 'open' && !payment.closing ? html`<p class="hint">Send the link to the person who pays.</p><div class="actions"><a class="button quiet small" href="${base}/${id}/close">Cancel the payment request</a></div>` : null}
 ${payment.refundable_amount > 0 && isOwner ? html`<div class="actions"><a class="button quiet small" href="${base}/${id}/refund">Refund</a></div>` : null}
@@ -133,18 +170,23 @@ ${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the sit
 /** The payment itself where nothing is left to refund. */
 export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
-  const { currency, refunded_amount: refunded, refundable_amount: left, booking_id: bookingId } = payment;
+  const { currency, refundable_amount: left, booking_id: bookingId, paid_at: paidAt } = payment;
   if (left === 0) return paymentPage(frame, payment);
+  const sum = written({ amount: left, currency });
   const field = fieldsOf(frame, `${path}/refund`);
   const asked = {
-    title: 'Refund this payment?',
-    text: html`<strong>${whatFor(payment)}</strong>: ${sumOf(payment)}${refunded > 0 ? html`, of which ${written({ amount: refunded, currency })} has been refunded` : null}. The money goes back the way it was paid, within 5 to 10 days.${bookingId ? html` The booking stays valid. To free its time as well, <a href="${sitePath(frame.site.id, 'bookings')}/${bookingId}/cancel">cancel the booking</a>, which also refunds the payment.` : null}`,
+    title: 'Refund a payment',
+    facts: html`<dl class="facts"><dt>Payment</dt><dd>${whatFor(payment)}</dd>
+<dt>Paid</dt><dd>${sumOf(payment)}${paidAt ? ` on ${exact(new Date(paidAt))}` : null}</dd>
+${refundLines(payment) ?? html`<dt>Refunds</dt><dd>None so far</dd>`}
+<dt>Left to refund</dt><dd><strong>${sum}</strong></dd></dl>`,
+    text: html`The money goes back the way it was paid, within 5 to 10 days. The payer gets an e-mail once the refund is complete, if the payment provider has their address.${bookingId ? bookingStays(frame, bookingId) : null}`,
     action: `${path}/refund`,
     fields: field({
       name: 'amount',
-      label: `How much, in ${currency}`,
+      label: `Amount to refund, in ${currency}`,
       value: typedAmount({ amount: left, currency }),
-      hint: `At most ${written({ amount: left, currency })}.`,
+      hint: `${sum} is all that is left. Enter less to refund a part.`,
       required: true,
       max: 20,
     }),
@@ -154,11 +196,14 @@ export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage
   return siteQuestion(frame, 'payments', asked);
 }
 
+const bookingStays = ({ site }: SiteFrame, id: string): Html =>
+  html` The booking stays valid and keeps its time. To free the time, <a href="${sitePath(site.id, 'bookings')}/${id}/cancel">cancel the booking</a> instead, which also refunds all that is left.`;
+
 export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
   const asked = {
     title: 'Cancel this payment request?',
-    text: html`The link for “${whatFor(payment)}” will no longer accept the payment of <strong>${sumOf(payment)}</strong>.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null}`,
+    text: html`The link for “${whatFor(payment)}” will no longer accept the payment of <strong>${sumOf(payment)}</strong>.${payment.booking_id ? ' The booking that is waiting for this payment ends too.' : null} Nobody gets an e-mail: the page of the link says that it is closed.`,
     action: `${path}/close`,
     button: 'Cancel the payment request',
     back: path,
@@ -176,7 +221,7 @@ ${field({ name: 'description', label: 'What the payment is for', max: 200, hint:
 ${field({ name: 'reference', label: 'Your reference', max: 500, hint: 'For example an invoice number. The payer does not see it.' })}
 <button>Create the link</button>`;
   const main = html`<h1>New payment link</h1>
-<p class="lead">You get a link to send to the person who pays. It is valid for 30 days.</p>
+<p class="lead">You get a link to send to the person who pays: we do not e-mail it. It is valid for 30 days. Once it is paid, the payer gets a receipt by e-mail.</p>
 <section class="panel">${frame.form({ action }, inside)}</section>`;
   return sitePage(frame, 'payments', { title: 'New payment link', main });
 }

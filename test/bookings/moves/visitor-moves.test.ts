@@ -57,6 +57,13 @@ async function booked({ service = {}, calendar = {}, wishes = {}, more = {} } = 
   };
 }
 
+/** What a screen reader says of a day. */
+const labelOf = ({ text }: Shown, date: string) =>
+  new RegExp(`date=${date}"[^>]*>(.*?)</a>`)
+    .exec(text)?.[1]
+    ?.replace(/<i aria-hidden.*?<\/i>/, '')
+    .replaceAll(/<[^>]+>/g, '');
+
 const starts = (page: Shown) =>
   [...page.text.matchAll(/type="radio" name="start" value="([^"]+)"/g)].map(([, at]) => at);
 
@@ -66,6 +73,7 @@ test('a visitor moves a booking on their link’s page, and the owner is e-maile
   expect(page.text).toContain('>Choose another time</a>');
   const days = await browser.open(link.replace('/cancel/', '/move/'));
   expect([days.status, days.text.includes(`href="?date=${date}"`), starts(days)]).toEqual([200, true, []]);
+  expect(labelOf(days, date)).toMatch(/^[A-Z]\w+day \d+ [A-Z]\w+, \d+ free times$/);
   const day = await openDay();
   expect(starts(day)).toEqual(times.slice(1));
   expect(day.text).toContain('Time (Europe/Berlin)');
@@ -139,7 +147,7 @@ test('a visitor gets no time within the lead time, nor with too few seats', asyn
   // Its own seats do not block the times that overlap its own.
   const enough = wide.times.filter((_, at) => at !== 0 && (at < 2 || at > 8));
   expect(starts(day)).toEqual(enough);
-  expect(day.text).toMatch(new RegExp(`date=${wide.date}">[^<]+</a><small>${enough.length} times</small>`));
+  expect(day.text).toMatch(new RegExp(`date=${wide.date}" aria-current="date">.*?<small>${enough.length} free<`));
   expect((await wide.move(day, wide.times[1] ?? '')).status).toBe(200);
 });
 

@@ -4,12 +4,10 @@ import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type BookingShown, facts } from '#web/pages/booking.ts';
 import { choiceField, type Form, fault } from '#web/pages/form.ts';
+import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/free-days.ts';
 
 export type OtherTimes = {
-  /** Days with available times. `date` is `YYYY-MM-DD`. */
-  days: readonly { date: string; open_slots: number }[];
-  /** The first of the days after these. */
-  later: string;
+  free: FreeDays;
   /** The chosen day, and its times in RFC 3339. */
   day: { date: string; times: readonly { start: string; end: string }[] } | null;
 };
@@ -26,12 +24,13 @@ export function movePage({
     brand: booking.hostname,
     layout: 'card',
     form: true,
+    style: freeDaysStyle,
     main: html`<h1>${title}</h1>
 <p class="lead">${booking.siteTitle} · ${booking.hostname}</p>
 ${facts(booking)}
 ${fault(wrong)}
 ${times.day ? dayHtml(times.day, booking.timeZone, form) : null}
-${daysHtml(times)}
+${freeDaysHtml('', times.free, times.day?.date ?? null)}
 <p class="hint">Until you move the booking, its time stays reserved for you.</p>`,
   });
 }
@@ -45,16 +44,6 @@ function dayHtml({ date, times }: NonNullable<OtherTimes['day']>, timeZone: stri
   );
   const inside = html`<fieldset><legend>Time (${timeZone})</legend>${choices}</fieldset><button>Move the booking</button>`;
   return html`<section class="panel">${heading}${form({}, inside)}</section>`;
-}
-
-function daysHtml({ days, later }: OtherTimes): Html {
-  const rows = days.map(
-    ({ date, open_slots: count }) =>
-      html`<li><a href="?date=${date}">${writtenDate(date)}</a><small>${count === 1 ? '1 time' : `${count} times`}</small></li>`,
-  );
-  return html`<section><h2>Days</h2>
-${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p>No time is available in this month.</p>`}
-<p><a href="?from=${later}">Later days</a></p></section>`;
 }
 
 const writtenDate = (date: string): string => dateIn(`${date}T00:00:00Z`, 'UTC');

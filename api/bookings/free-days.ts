@@ -1,0 +1,24 @@
+/** Weeks of days with free times, as the pages that move a booking show them. */
+import { dateOf, mondayOf } from '#rules/bookings/dates.ts';
+import { dayAt } from '#rules/bookings/time-slots.ts';
+import type { FreeDays } from '#web/pages/free-days.ts';
+import { type Choice, openDays, type Reading } from './offers.ts';
+
+const daysShown = 5 * 7;
+
+/** The five weeks with the asked day. They are counted from today, so each day has its place on one page. */
+export async function freeDays(reading: Reading, choice: Choice, asked: number | undefined): Promise<FreeDays> {
+  const today = dayAt(choice.calendar.timeZone, reading.now.getTime());
+  const monday = mondayOf(today);
+  const pages = Math.max(0, Math.floor(((asked ?? today) - monday) / daysShown));
+  const first = monday + pages * daysShown;
+  const later = first + daysShown;
+  const range = { from: dateOf(Math.max(first, today)), to: dateOf(later - 1) };
+  return {
+    days: await openDays(reading, choice, range),
+    first: dateOf(first),
+    today: dateOf(today),
+    earlier: pages === 0 ? null : dateOf(first - daysShown),
+    later: dateOf(later),
+  };
+}
