@@ -1,7 +1,7 @@
 /** Weeks of days with free times, as the pages that move a booking show them. */
 import { dateOf, mondayOf } from '#rules/bookings/dates.ts';
 import { dayAt } from '#rules/bookings/time-slots.ts';
-import type { FreeDays } from '#web/pages/free-days.ts';
+import type { FreeDays } from '#web/pages/visitors/free-days.ts';
 import { type Choice, openDays, type Reading } from './offers.ts';
 
 const daysShown = 5 * 7;

@@ -70,7 +70,7 @@ test('pages of a business have no violations, and fit a phone', { timeout: 300_0
   await page.context().close();
 });
 
-test('the menu of a site is one row on a phone, with its page in view', { timeout: 60_000 }, async () => {
+test('a site’s menu is one row on a phone, its page in view', { timeout: 60_000 }, async () => {
   const page = await pottery.visit(owner, light);
   const base = paths[0]?.replace('/messages', '') ?? '';
   for (const path of ['', '/bookings', '/comments', '/settings']) {

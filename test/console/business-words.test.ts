@@ -202,7 +202,7 @@ test('pages that act on a visitor say what the visitor receives', async () => {
   expect(await open(`/payments/${payment.id}/refund`)).toContain('€5.00 refunded on ');
 });
 
-test('the page of a paid booking shows its payment, its refunds and where the address is', async () => {
+test('a paid booking’s page shows its payment, refunds and where the address is', async () => {
   const { owner, site, id, paymentId, payUrl, statusOf } = await heldIn(pottery);
   await pottery.press((await pottery.openLink(payUrl)).page);
   await until(statusOf, (status) => status === 'confirmed');

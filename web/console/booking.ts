@@ -3,7 +3,7 @@ import { written } from '#rules/currencies.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
-import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/free-days.ts';
+import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/visitors/free-days.ts';
 import { exact } from '#web/times.ts';
 import {
   addressWords,

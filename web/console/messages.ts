@@ -153,7 +153,7 @@ export function messageDeletionPage(frame: SiteFrame, { chosen, message }: Omit<
   const path = `${sitePath(frame.site.id, 'messages')}/${message.id}`;
   const asked = {
     title: 'Delete this message?',
-    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> will be deleted for good. The e-mail about it stays in your mailbox. The visitor is not told.`,
+    text: html`The message from <strong>${summaryOf(message, chosen).title}</strong> will be deleted for good. The e-mail about it stays in your mailbox. The visitor gets no e-mail about it.`,
     action: `${path}/delete`,
     button: 'Delete the message',
     back: path,

@@ -4,7 +4,7 @@ import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type BookingShown, facts } from '#web/pages/booking.ts';
 import { choiceField, type Form, fault } from '#web/pages/form.ts';
-import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/free-days.ts';
+import { type FreeDays, freeDaysHtml, freeDaysStyle } from './free-days.ts';
 
 export type OtherTimes = {
   free: FreeDays;
