@@ -48,7 +48,7 @@ export function bookingPage(frame: SiteFrame, { timetable, booking, payment }: B
 <dt>When</dt><dd>${whenWords(timetable, booking)}</dd>
 <dt>Status</dt><dd>${statusWords[booking.status]}</dd>
 <dt>Calendar</dt><dd>${calendarName(timetable, booking.calendar)}</dd>
-${booking.kind === 'booking' ? html`<dt>Seats</dt><dd>${booking.seats}</dd>` : null}
+${booking.seats > 1 ? html`<dt>Seats</dt><dd>${booking.seats}</dd>` : null}
 ${booking.place ? html`<dt>Place</dt><dd>${booking.place}</dd>` : null}
 ${booking.link ? html`<dt>Link</dt><dd><a href="${booking.link}" rel="noopener noreferrer">${booking.link}</a></dd>` : null}
 ${booking.kind === 'booking' ? html`<dt>Price</dt><dd>${priceWords(booking)}</dd>` : null}
