@@ -38,30 +38,7 @@ export function visitorsPage(frame: SiteFrame, page: VisitorsPage, days: Visitor
 ${chart(page.series)}
 ${seriesTable(page.series)}
 <p><a href="${visitorsPath(id, days, '.csv')}" download>Download as CSV</a> <small>Visitors and views of these ${days} days, by day.</small></p></section>
-<div class="columns">${ranking(
-          'Pages',
-          page.pages.map(({ path, views }) => [path, views]),
-          views,
-        )}
-${ranking(
-  'Came from',
-  page.referrers.map(({ host, views }) => [host, views]),
-  views,
-)}
-${ranking(
-  'Devices',
-  page.devices.map(({ device, views }) => [deviceNames[device] ?? device, views]),
-  views,
-)}
-${
-  page.countries
-    ? ranking(
-        'Countries',
-        page.countries.map(({ country, views }) => [countryName(country), views]),
-        views,
-      )
-    : null
-}</div>`;
+${rankings(page)}`;
   const main = html`<div class="head"><h1>Visitors</h1>
 <p class="lead">The last ${days} days, without bots. Days begin at midnight UTC.</p></div>
 ${choices(
@@ -75,6 +52,16 @@ ${choices(
 ${content}
 <p class="hint">Visits are counted without cookies, and we do not store who the visitors are. A person who returns on another day counts again.</p>`;
   return sitePage(frame, 'visitors', { title: 'Visitors', main });
+}
+
+function rankings({ views, pages, referrers, devices, countries }: VisitorsPage): Html {
+  const columns: [title: string, rows: [name: string, views: number][]][] = [
+    ['Pages', pages.map((one) => [one.path, one.views])],
+    ['Came from', referrers.map((one) => [one.host, one.views])],
+    ['Devices', devices.map((one) => [deviceNames[one.device] ?? one.device, one.views])],
+  ];
+  if (countries) columns.push(['Countries', countries.map((one) => [countryName(one.country), one.views])]);
+  return html`<div class="columns">${columns.map(([title, rows]) => html`${ranking(title, rows, views)}\n`)}</div>`;
 }
 
 const number = (value: number) => new Intl.NumberFormat('en').format(value);
