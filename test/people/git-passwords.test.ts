@@ -28,7 +28,7 @@ test('owners see and revoke all git passwords of their sites, collaborators thei
     'Git passwords',
     'can change the pages',
     'Created by Laptop &#60;1&#62; on ',
-    'Created by Person on ',
+    'Created by Person ',
   ])
     expect(text).toContain(part);
   // Those that were never used are folded, each with the end of its user name.
