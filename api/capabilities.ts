@@ -61,7 +61,11 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
     code: 'invitations_unavailable',
     message: 'This platform cannot send e-mail, so it cannot send invitations.',
   },
-  photos: { code: 'photos_disabled', message: 'This platform has no stock photo library.' },
+  photos: {
+    code: 'photos_disabled',
+    message: 'Photo search is off: this platform has no stock photo library.',
+    nextAction: `Ask the owner for photos of their own (${call('upload.create')}). The operator of the platform turns photo search on with the setting FRONTAGE_PHOTOS.`,
+  },
   files: { code: 'uploads_disabled', message: 'This platform does not accept file uploads.' },
   screenshots: {
     code: 'screenshots_disabled',

@@ -19,6 +19,8 @@ export type PhotoLibrary = {
   name: string;
   /** Searches per hour for the whole platform; absent if there is no limit. */
   searchesPerHour?: number;
+  /** Descriptions of all its photos, where they are few. */
+  all?: readonly string[];
   /** The best few matches. Throws PhotosFault. */
   search(query: string): Promise<LibraryPhoto[]>;
   /** The picture at a size for websites. Throws PhotosFault. */

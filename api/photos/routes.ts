@@ -27,7 +27,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
     async ({ em, body }) => {
       const photos = await searchPhotos(em, deps, body.query);
       const items = photos.map((photo) => photoView(photo, deps.config));
-      return { items, ...(items.length === 0 ? { next_action: elsewhere(deps.config) } : {}) };
+      return { items, ...(items.length === 0 ? { next_action: elsewhere(requireLibrary(deps)) } : {}) };
     },
   );
 

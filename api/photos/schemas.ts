@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { assetSchema } from '#api/assets/schemas.ts';
 import type { Photo } from '#db/assets/photo.ts';
+import type { PhotoLibrary } from '#providers/photos.ts';
 import { call } from '#rules/calls/calls.ts';
-import type { Config } from '#runtime/config.ts';
 
 export const searchInput = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('What the photo should show, in a few words.'),
@@ -26,11 +26,11 @@ export const photosSchema = z.object({
   next_action: z.string().optional().describe('What to do where no photo fits.'),
 });
 
-/** Where nothing was found. */
-export function elsewhere({ photos }: Pick<Config, 'photos'>): string {
-  const ask = `Search with other words, or ask the owner for a photo of their own (${call('upload.create')}).`;
-  if (photos !== 'offline') return ask;
-  return `No photo fits: this platform has only the few that Frontage contains. ${ask} Its operator can connect a larger library with the settings FRONTAGE_PHOTOS=pexels and FRONTAGE_PEXELS_KEY.`;
+/** Where nothing was found: what else to try. */
+export function elsewhere({ all }: Pick<PhotoLibrary, 'all'>): string {
+  const own = `ask the owner for a photo of their own (${call('upload.create')})`;
+  if (!all) return `No photo fits these words. Search with other words, or ${own}.`;
+  return `No photo fits these words. These are all photos that there are: ${all.join('; ')}. Search for one of them, or ${own}.`;
 }
 
 export const placeInput = z.strictObject({

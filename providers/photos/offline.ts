@@ -39,6 +39,7 @@ export function openOfflineLibrary(): PhotoLibrary {
   };
   return {
     name: 'offline',
+    all: Object.values(scenes).map(({ description }) => description),
     async search(query) {
       const asked = wordsOf(query);
       const hits = ({ words }: { words: string }) => {
