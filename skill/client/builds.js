@@ -1,6 +1,6 @@
 /** Follows a build: shows its log until the deployment is settled. */
 import { call, gapMsMax, json, pause, responseBytesMax, stopFor } from './call.js';
-import { isTerminal, log, plain, show, shown } from './output.js';
+import { isTerminal, log, plain, show } from './output.js';
 import { exits, Stop } from './server.js';
 
 /** @typedef {import('./server.js').Server} Server */
@@ -105,16 +105,6 @@ async function withTimeout(read) {
 export const logLive = ({ number }, { address }) => log(`✓ Version ${number} is live: ${plain(address)}`);
 
 /**
- * A warning in one line, with the other places of the same cause.
- * @param {any} warning
- */
-function logWarning({ path, message, count, places = [] }) {
-  const others = places.filter((/** @type {unknown} */ place) => place !== path).map(shown);
-  const all = others.length > 0 ? ` (${shown(count)} times, also: ${others.join(', ')})` : '';
-  log(`! ${shown(path)}: ${shown(message)}${all}`);
-}
-
-/**
  * Prints a settled deployment and returns the exit code. Throws for a failed one.
  * @param {any} deployment
  * @param {{ asJson: boolean, quiet: boolean }} options
@@ -127,9 +117,8 @@ export function finishBuild(deployment, { asJson, quiet }) {
       body: { error: { ...error, detail } },
     });
   }
-  const { id, status, next_action } = deployment;
-  const exit = show(asJson ? deployment : { id, status, next_action }, { json: asJson });
-  if (!asJson) for (const warning of deployment.warnings?.items ?? []) logWarning(warning);
+  const { id, status, warnings, next_action } = deployment;
+  const exit = show(asJson ? deployment : { id, status, warnings, next_action }, { json: asJson });
   if (['live', 'retired', 'ready'].includes(status)) return exits.done;
   return ['superseded', 'cancelled'].includes(status) ? exits.refused : exit;
 }

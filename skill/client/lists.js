@@ -1,5 +1,5 @@
 /** Lists as tables: the columns that people look for, in this order, before any others. */
-import { inLine, isStructure, log, plain, shown, strong } from './output.js';
+import { inLine, isStructure, log, plain, shown, strong, withRefundedPart } from './output.js';
 
 const columnsMax = 8;
 const textMax = 60;
@@ -28,6 +28,7 @@ const leading = [
   'fields',
   'amount',
   'refunded_amount',
+  'refunded_at',
   'currency',
   'paid_at',
   'address',
@@ -42,12 +43,13 @@ const texts = ['message', 'text', 'subject', 'title'];
 const whole = 'description';
 
 /**
- * A comment thread is listed by its newest message.
+ * A comment thread is listed by its newest message, a payment with the part of it that was refunded.
  * @param {any} item
  */
 function rowOf(item) {
   const last = Array.isArray(item.messages) ? item.messages.at(-1) : undefined;
-  return last && typeof last.body === 'string' ? { ...item, author: last.author, text: last.body } : item;
+  if (last && typeof last.body === 'string') return { ...item, author: last.author, text: last.body };
+  return withRefundedPart(item);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { showList } from './lists.js';
 import { exits } from './server.js';
+import { logWarnings } from './warnings.js';
 
 export const isTerminal = process.stderr.isTTY === true;
 
@@ -63,10 +64,16 @@ export function show(body, { json: asJson }) {
   else if (isFile(body)) showFiles([body]);
   else if (body.kind === 'files') showFiles(body.items);
   else if (Array.isArray(body.items)) showList(body);
-  else for (const [key, value] of Object.entries(body)) if (key !== 'next_action') console.log(field(key, value));
+  else showFields(body);
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) log(`→ ${plain(body.next_action)}`);
   return exitOf(body);
+}
+
+/** @param {any} body */
+function showFields({ next_action, warnings, ...fields }) {
+  for (const [key, value] of Object.entries(withRefundedPart(fields))) console.log(field(key, value));
+  if (Array.isArray(warnings?.items)) logWarnings(fields.id, warnings.items);
 }
 
 /**
@@ -114,6 +121,15 @@ const waitsForPerson = ({ user_code, waiting_on, waiting_for }) =>
 export const isStructure = (value) => typeof value === 'object' && value !== null;
 
 /**
+ * A payment of which a part was refunded has no time at which all of it was.
+ * @param {any} fields
+ */
+export function withRefundedPart(fields) {
+  const { refunded_at: at, refunded_amount: part, amount } = fields;
+  return at === null && part > 0 ? { ...fields, refunded_at: `in part: ${part} of ${amount}` } : fields;
+}
+
+/**
  * A structure in one line: `type A  name example.com`, or `a, b`.
  * @param {unknown} value
  * @returns {string}
@@ -121,7 +137,7 @@ export const isStructure = (value) => typeof value === 'object' && value !== nul
 export function inLine(value) {
   if (!isStructure(value)) return shown(value);
   if (Array.isArray(value)) return value.map(shown).join(', ') || '–';
-  return Object.entries(value)
+  return Object.entries(withRefundedPart(value))
     .map(([name, part]) => `${shown(name)} ${shown(part)}`)
     .join('  ');
 }
@@ -134,7 +150,7 @@ function partsOf(value) {
   if (typeof value === 'string' && value.trimEnd().includes('\n')) return value.trimEnd().split('\n').map(plain);
   if (!isStructure(value)) return [];
   if (Array.isArray(value)) return value.some(isStructure) ? value.map(inLine) : [];
-  return Object.entries(value).map(([name, part]) => `${shown(name).padEnd(22)} ${inLine(part)}`);
+  return Object.entries(withRefundedPart(value)).map(([name, part]) => `${shown(name).padEnd(22)} ${inLine(part)}`);
 }
 
 /** Fields that contain code. */

@@ -151,9 +151,9 @@ test('log parts are printed by line, with the published site’s warnings', asyn
     'seen a, b',
     '',
   ]);
-  const items = [{ kind: 'broken_link', path: '/about/', message: 'Its link to /nothing/ leads nowhere.' }];
+  const items = [{ kind: 'broken_link', path: '/about/', message: '/about/ links to /nothing/, which is missing.' }];
   answers['GET /v1/deployments/dep_x'] = json({ ...deployment('live'), warnings: { items } });
-  expect((await run('publish', 'site_x')).err).toContain('! /about/: Its link to /nothing/ leads nowhere.\n');
+  expect((await run('publish', 'site_x')).err).toContain('! /about/ links to /nothing/, which is missing.\n');
 });
 
 test('a publish that a later one replaced says so', async () => {

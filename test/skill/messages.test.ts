@@ -16,6 +16,20 @@ test('a list of submissions shows the visitors’ answers', async () => {
   expect(row).toBe('sub_x  name Ada  topics ["a","b"]');
 });
 
+test('a payment shows the part of it that was refunded', async () => {
+  const env = { FRONTAGE_TOKEN: 'fro_x' };
+  const payment = { id: 'pay_x', amount: 4500, currency: 'EUR', refunded_amount: 2000, refunded_at: null };
+  const whole = { ...payment, id: 'pay_y', refunded_amount: 4500, refunded_at: '2030-01-01T10:00:00Z' };
+  answers['GET /v1/sites'] = () => [200, { items: [payment, whole], next_cursor: null }];
+  const [, part, all] = (await run(['site', 'list'], { env })).out.split('\n');
+  expect([part, all]).toEqual([
+    expect.stringContaining('in part: 2000 of 4500'),
+    expect.stringContaining('2030-01-01T10:00:00Z'),
+  ]);
+  answers['GET /v1/sites'] = () => [200, { id: 'book_x', payment }];
+  expect((await run(['site', 'list'], { env })).out).toMatch(/refunded_at +in part: 2000 of 4500/);
+});
+
 test('a value of several lines keeps its lines, and code is not indented', async () => {
   const code = '<form>\n  <textarea>\n</textarea>\n</form>\n';
   answers['GET /v1/sites'] = () => [200, { id: 'form_x', text: 'Hello\n  you\n', embed: code }];
@@ -198,4 +212,35 @@ test('an import of what cannot be a site makes none', async () => {
   const shown = await run(['import', 'mono', '--root', 'apps/web']);
   expect([shown.exit, shown.err]).toEqual([4, expect.stringContaining('Makes the site web')]);
   expect(made).toBe(0);
+});
+
+test('warnings are one line for each kind, with its first places', async () => {
+  const broken = {
+    kind: 'broken_link',
+    path: 'a.html',
+    target: '/gone',
+    message: 'a.html links to /gone.',
+    count: 3,
+    places: ['a.html', 'b.html', 'c.html'],
+  };
+  const alone = { kind: 'large_file', path: 'big.bin', message: 'big.bin is large.', count: 1, places: ['big.bin'] };
+  const texts = Array.from({ length: 35 }, (_, n) => {
+    const path = `${n}.html`;
+    return { kind: 'template_text', path, target: 'A name', message: `${path} shows it.`, count: 1, places: [path] };
+  });
+  answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', address: 'http://shop.localhost' }];
+  const publish = async (items: unknown[]) => {
+    const version = { id: 'dep_x', number: 1, status: 'live', warnings: { items } };
+    answers['POST /v1/sites/site_x/publish'] = () => [200, version];
+    const { err, out } = await run(['publish', 'site_x'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+    expect(out).not.toContain('warnings');
+    return err.split('\n').slice(1, -1);
+  };
+  const few = ['! a.html links to /gone. (3 in all, also: b.html, c.html)', '! big.bin is large.'];
+  expect(await publish([broken, alone])).toEqual(few);
+  expect(await publish([broken, alone, ...texts])).toEqual([
+    ...few,
+    '! 0.html shows it. (35 in all, also: 1.html “A name”, 2.html “A name”, 3.html “A name”, 4.html “A name”)',
+    '→ for all of them: frontage deployment read dep_x --json',
+  ]);
 });

@@ -229,21 +229,3 @@ test('without a sign-in, git shows why and does not prompt', async () => {
   expect(said).toContain(`You are not signed in to ${url}.`);
   expect(said).not.toContain('could not read Username');
 });
-
-test('a warning is one line, with the other places of its cause', async () => {
-  const broken = {
-    kind: 'broken_link',
-    path: 'a.html',
-    message: 'Gone.',
-    count: 3,
-    places: ['a.html', 'b.html', 'c.html'],
-  };
-  const alone = { kind: 'large_file', path: 'big.bin', message: 'Large.', count: 1, places: ['big.bin'] };
-  answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', address: 'http://shop.localhost' }];
-  const warnings = { items: [broken, alone] };
-  answers['POST /v1/sites/site_x/publish'] = () => [200, { id: 'dep_x', number: 1, status: 'live', warnings }];
-  expect((await run(['publish', 'site_x'], { env })).err.split('\n').slice(1, 3)).toEqual([
-    '! a.html: Gone. (3 times, also: b.html, c.html)',
-    '! big.bin: Large.',
-  ]);
-});
