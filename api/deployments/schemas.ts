@@ -19,7 +19,7 @@ const warnings = z.object({
         kind: z.enum(warningKinds),
         path: z.string(),
         target: z.string().optional(),
-        message: z.string().describe('About the first place.'),
+        message: z.string().describe('Names the first place.'),
         count: z.number().int().describe('How often it was found.'),
         places: z.array(z.string()).describe('The first five places.'),
       }),

@@ -8,6 +8,7 @@ import type { ErrorBody } from '#runtime/errors.ts';
 export const warningKinds = [
   'no_home_page',
   'broken_link',
+  'broken_redirect',
   'dead_form',
   'image_without_alt',
   'page_without_title',

@@ -49,6 +49,35 @@ test('each text of a template that is published is a warning', async () => {
   expect(items[2].message).toContain('index.html shows “What it shows” of the template.');
 });
 
+test('a redirect to a missing page of the site is a warning', async () => {
+  const site = await createSite(owner);
+  const rules = [
+    { from: '/called', to: '/gone-by-call', status: 302 },
+    { from: '/own', to: `${new URL(site.address).origin}/gone-too`, status: 301 },
+  ];
+  await owner.call('PUT', `/v1/sites/${site.id}/redirects`, { body: { rules } });
+  const lines = [
+    '/a /there',
+    '/b /b-missing 301',
+    '/c/* /:splat',
+    '/d https://elsewhere.example/gone',
+    '/e/* /a',
+    '/f 410',
+    '/g /there?x=1#part',
+    '/h/* /missing.html 200',
+  ];
+  const files = { 'index.html': page(''), 'there.html': page(''), _redirects: lines.join('\n') };
+  const { items, counts } = await wholeOf(await publish(site, files));
+  expect(items.map(({ path, target }: Record<string, string>) => [path, target])).toEqual([
+    ['/called', '/gone-by-call'],
+    ['/own', '/gone-too'],
+    ['/b', '/b-missing'],
+    ['/h/*', '/missing.html'],
+  ]);
+  expect(counts.broken_redirect).toBe(4);
+  expect(items[2].message).toBe('The redirect from /b leads to /b-missing, which does not exist in this version.');
+});
+
 test('warnings that an older release stored are read by cause', async () => {
   const live = await publish(await createSite(owner), { 'index.html': page('') });
   const item = (path: string) => ({ kind: 'broken_link', path, target: '/gone', message: `${path} is wrong.` });

@@ -8,7 +8,6 @@ import {
   createRedirectTable,
   findRedirect,
   type RedirectRule,
-  type RedirectTable,
   rewriteOf,
   rewriteStatus,
 } from '#providers/redirects.ts';
@@ -17,6 +16,7 @@ import { addWarning } from './causes.ts';
 import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
 import { findLocated, locatedMessage } from './photos.ts';
+import { brokenRedirects } from './redirects.ts';
 
 const formsMax = 1_000;
 const pagesMax = 2_000;
@@ -46,7 +46,8 @@ export async function inspect(
   if (!manifest) return undefined;
   const files = parseManifest(manifest);
   const served = new Set(files.map(({ path }) => path).filter((path) => !rulesFiles.has(path)));
-  const tables = [createRedirectTable(rules), await ownRedirects(store, files)];
+  const written = await ownRedirects(store, files);
+  const tables = [rules, written].map(createRedirectTable);
   const leads = (path: string) => isServed(served, path) || isRuled(served, tables, path);
   const pages = files.filter(({ path }) => /\.html?$/i.test(path));
   const found = openFindings();
@@ -55,6 +56,8 @@ export async function inspect(
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)} and loads slowly for visitors.`);
   }
+  for (const { from, to, message } of brokenRedirects([...rules, ...written], origins, leads))
+    found.add('broken_redirect', from, message, { target: to });
   const read = await readPages(store, pages, timeoutMs, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
   );
@@ -69,7 +72,7 @@ export async function inspect(
   return { ...found.warnings, ...photos, pages: { read, all: pages.length } };
 }
 
-/** A redirect's target is not checked; that of a rewrite is a file. */
+/** A redirect's target is checked apart; that of a rewrite is a file. */
 function isRuled(served: ReadonlySet<string>, tables: Parameters<typeof findRedirect>[0], path: string): boolean {
   const match = findRedirect(tables, path);
   if (match?.rule.status !== rewriteStatus) return match !== undefined;
@@ -88,10 +91,10 @@ function withoutFile(files: readonly ManifestFile[]): string {
   return `The home page returns 404: this version has no index.html at its root.${meant}`;
 }
 
-async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
+async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectRule[]> {
   const file = files.find(({ path }) => path === redirectsFile);
   const content = file && (await store.readAll(file.sha256));
-  return content && createRedirectTable(publishedRedirects(content, ''));
+  return content ? publishedRedirects(content, '') : [];
 }
 
 /** Reads pages in the manifest's order until time, bytes or pages run out. Returns how many were read. */
