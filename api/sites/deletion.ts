@@ -8,17 +8,17 @@ import { recordAct } from '#db/history/recording.ts';
 import { requireBelowHourlyLimit } from '#db/hourly-limit.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { contentsOfSite, type SiteContents } from '#db/sites/contents.ts';
 import { cancelDeletion, startDeletion } from '#db/sites/deletion.ts';
 import { type Pending, pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
-import { counted } from '#rules/counted.ts';
-import { deletionDelay } from '#rules/periods.ts';
 import { includesSite } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { ownerPage } from '#runtime/owner-pages.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { lossText, pendingText } from './remaining.ts';
 import { lockOwnSite } from './rules.ts';
 
 /** Of one site: each is mailed to the owner. Scaled by `FRONTAGE_RATE_SCALE`. */
@@ -46,7 +46,8 @@ export async function deleteSite(
     await requireSettledAddress(tx, deps.clock, actor.accountId, 'delete its sites');
     const pending = await pendingOfSite(tx, deps.clock.now(), site.id);
     const isPending = Object.values(pending).some((count) => count > 0);
-    if (!confirmed || (isPending && !discard)) throw unconfirmed(site, isPending ? pending : undefined);
+    if (!confirmed || (isPending && !discard))
+      throw unconfirmed(site, pending, await contentsOfSite(tx, deps.clock.now(), site.id));
     await requireSeldomDeleted(tx, deps, site);
     recordAct(tx, deps.clock, actor, 'site.deleted', { site });
     await startDeletion(tx, deps.clock, site);
@@ -91,25 +92,18 @@ async function requireSeldomDeleted(tx: EntityManager, { clock, config }: Deps, 
   });
 }
 
-function unconfirmed({ id, name }: Site, pending: Pending | undefined) {
-  if (!pending) {
-    return errors.confirm_required(
-      `This deletes the site ${name} with its repositories, versions, forms, submissions and comments. It can be restored for ${deletionDelay}.`,
-      {
-        nextAction: `To confirm, call ${call('site.delete', { id, confirm: true })}. To keep a copy, call ${call('site.export', { id })} first.`,
-      },
-    );
+function unconfirmed({ id, name }: Site, pending: Pending, contents: SiteContents) {
+  const text = pendingText(pending);
+  const loss = lossText(contents);
+  if (text === '') {
+    return errors.confirm_required(`This deletes the site ${name} with ${loss}`, {
+      nextAction: `To confirm, call ${call('site.delete', { id, confirm: true })}. To keep a copy, call ${call('site.export', { id })} first.`,
+    });
   }
-  const counts = [
-    pending.payments > 0 && counted(pending.payments, 'open payment'),
-    pending.refunds > 0 &&
-      counted(pending.refunds, 'payment that is being refunded', 'payments that are being refunded'),
-    pending.bookings > 0 && counted(pending.bookings, 'future booking'),
-  ].filter(Boolean);
   return errors.confirm_required(
-    `The site ${name} still has ${counts.join(', ')}. Visitors are not told that the site is deleted.`,
+    `The site ${name} still has ${text}. Visitors are not told that the site is deleted. It is deleted with ${loss}`,
     {
-      nextAction: `Cancel the bookings and wait for the refunds, or call ${call('site.delete', { id, confirm: true, discard: true })}: open payments then expire, and bookings and refunds continue without the site.`,
+      nextAction: `Cancel the bookings (${call('booking.list', { id })}) and wait for the refunds, or call ${call('site.delete', { id, confirm: true, discard: true })}: open payments then expire, and bookings and refunds continue without the site. To keep a copy, call ${call('site.export', { id })} first.`,
     },
   );
 }

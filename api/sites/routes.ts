@@ -5,13 +5,16 @@ import { byId, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
+import { pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
 import { deletionDelay, formerNameMs, nameReservedPeriod, period } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, refuseDeletion, restoreSite } from './deletion.ts';
+import { stillPending } from './remaining.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import {
+  archivedSiteSchema,
   listDeleting,
   retitle,
   siteChange,
@@ -41,6 +44,12 @@ export function siteRoutes(app: Api, deps: Deps): void {
     return siteDetailView(site, { changes, formerNames }, await contextOf(asked, site));
   };
   const replay = async (asked: Authenticated, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
+
+  /** With what does not end with the site. */
+  async function archived(asked: Authenticated, site: Site) {
+    const next = stillPending(site, await pendingOfSite(asked.em, deps.clock.now(), site.id));
+    return { ...(await show(asked, site)), ...(next === undefined ? {} : { next_action: next }) };
+  }
 
   async function listed(em: EntityManager, actor: Actor, status: PublicSiteStatus | undefined) {
     if (status === 'deleting') return deletingSitesOf(actor);
@@ -140,17 +149,23 @@ export function siteRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/sites/:id/archive',
     {
-      config: { operation: 'site.archive', needs: 'write', ownerOnly: true, replay, recordsOnce: true },
+      config: {
+        operation: 'site.archive',
+        needs: 'write',
+        ownerOnly: true,
+        replay: async (asked, id) => archived(asked, await loadSite(asked.em, asked.actor, id)),
+        recordsOnce: true,
+      },
       schema: {
         summary: 'Archive a site',
         description:
           'An archived site is no longer served and cannot be changed, but it keeps its name. Visitors read only that the site is closed, ' +
-          'without words of yours: to show a notice, publish one instead. Running builds are cancelled.',
+          'without words of yours: to show a notice, publish one instead. Running builds are cancelled. Bookings stay: `next_action` names those that remain.',
         params: idParams,
-        response: { 200: siteSchema },
+        response: { 200: archivedSiteSchema },
       },
     },
-    async ({ em, actor, params }) => show({ em, actor }, await archiveSite(em, deps, actor, params.id)),
+    async ({ em, actor, params }) => archived({ em, actor }, await archiveSite(em, deps, actor, params.id)),
   );
 
   app.post(

@@ -107,6 +107,12 @@ export const siteSchema = z
   })
   .meta({ id: 'Site' });
 
+export const archivedSiteSchema = siteSchema
+  .extend({
+    next_action: z.string().optional().describe('Bookings and payments that remain, and what to do about them.'),
+  })
+  .meta({ id: 'ArchivedSite' });
+
 export const sitesSchema = listOf(siteSchema).extend({ next_action: z.string().optional() });
 
 /** Where nothing else is listed. */

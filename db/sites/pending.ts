@@ -1,8 +1,8 @@
 /** What visitors still wait for when a site, or an account with its sites, is deleted. */
 import type { EntityManager } from '#db/orm.ts';
 
-/** Open payments, payments that are being refunded, and future bookings. */
-export type Pending = { payments: number; refunds: number; bookings: number };
+/** Open payments, payments that are being refunded, future bookings, and how many of these are paid. */
+export type Pending = { payments: number; refunds: number; bookings: number; paid_bookings: number };
 
 /** A condition of SQL on `site_id`, and for payments on `payout_account_id` too. */
 type Condition = { where: string; values: string[] };
@@ -28,14 +28,19 @@ async function count(
   now: Date,
   { payments, bookings }: { payments: Condition; bookings: Condition },
 ): Promise<Pending> {
+  const future = `from booking where ${bookings.where} and kind = 'booking' and ends_at > ?
+          and (status = 'confirmed' or (status = 'held' and (paying or hold_expires_at > ?)))`;
   const [counts] = await em.execute<[Pending]>(
     `select
        (select count(*)::int from payment where ${payments.where} and status = 'open' and expires_at > ?) as payments,
        (select count(*)::int from payment where ${payments.where}
           and (status = 'refunding' or refunding_amount > 0)) as refunds,
-       (select count(*)::int from booking where ${bookings.where} and kind = 'booking' and ends_at > ? and (status = 'confirmed'
-          or (status = 'held' and (paying or hold_expires_at > ?)))) as bookings`,
-    [...payments.values, now, ...payments.values, ...bookings.values, now, now],
+       (select count(*)::int ${future}) as bookings,
+       (select count(*)::int ${future}
+          and payment_id in (select id from payment where status = 'paid')) as paid_bookings`,
+    [...payments.values, now, ...payments.values, ...twice([...bookings.values, now, now])],
   );
   return counts;
 }
+
+const twice = <T>(values: readonly T[]): T[] => [...values, ...values];

@@ -70,60 +70,6 @@ test('a blocked site is not deleted', async () => {
   expect(errorOf(await owner.call('DELETE', path(site, '?confirm=true'))).code).toBe('site_archived');
 });
 
-test('open payments and future bookings are counted, and discarded only on demand', async () => {
-  const owner = await fixture.newCaller();
-  const site = await archived(owner);
-  const [em, now] = [fixture.deps.em(), fixture.clock.now()];
-  const later = new Date(now.getTime() + dayMs);
-  const payout = `pout_${site.id.slice(5)}`;
-  await em.execute(
-    `insert into payout_account (id, account_id, rail, name, status, created_at) values (?, ?, 'connect', 'Shop', 'pending', ?)`,
-    [payout, owner.accountId, now],
-  );
-  const pay = (id: string, status: string) =>
-    em.execute(
-      `insert into payment (id, site_id, payout_account_id, amount, currency, status, expires_at, paid_at, created_at)
-       values (?, ?, ?, 100, 'EUR', ?, ?, ?, ?)`,
-      [id, site.id, payout, status, later, status === 'open' ? null : now, now],
-    );
-  await pay(`pay_a${site.id.slice(6)}`, 'open');
-  await pay(`pay_b${site.id.slice(6)}`, 'refunding');
-  const calendar = `cal_${site.id.slice(5)}`;
-  await em.execute(
-    `insert into calendar (id, site_id, key, name, position, capacity, time_zone, hours, exceptions, created_at)
-     values (?, ?, 'a', 'A', 0, 9, 'UTC', '[]', '[]', ?)`,
-    [calendar, site.id, now],
-  );
-  for (const [index, start] of [now.getTime() - dayMs, later.getTime()].entries())
-    await em.execute(
-      `insert into booking (id, site_id, calendar_id, reference, status, service_key, service_name, starts_at, ends_at, busy_from, busy_until,
-         seats, visitor_name, visitor_hash, intake, cancel_hash, created_at)
-       values (?, ?, ?, ?, 'confirmed', 'talk', 'Talk', ?, ?, ?, ?, 1, 'Ada', '\\x01', '[]', ?, ?)`,
-      [
-        `book_${index}${site.id.slice(6)}`,
-        site.id,
-        calendar,
-        `REF${index}`,
-        new Date(start),
-        new Date(start + 3600_000),
-        new Date(start),
-        new Date(start + 3600_000),
-        Buffer.from(`${site.id}${index}`),
-        now,
-      ],
-    );
-  const refused = errorOf(await owner.call('DELETE', path(site, '?confirm=true')));
-  expect(refused.code).toBe('confirm_required');
-  expect(refused.message).toContain('1 open payment, 1 payment that is being refunded, 1 future booking');
-  expect(refused.next_action).toContain('?confirm=true&discard=true');
-  const headers = { 'user-agent': 'frontage-client/1 node/24' };
-  const inTerminal = errorOf(await owner.call('DELETE', path(site, '?confirm=true'), { headers }));
-  expect(inTerminal.next_action).toContain(`\`frontage site delete ${site.id} --confirm true --discard true\`:`);
-  expect((await owner.call('DELETE', path(site, '?confirm=true&discard=true'))).body.status).toBe('deleting');
-  const [payment] = await em.execute<{ status: string }[]>('select status from payment where id like ?', ['pay_a%']);
-  expect(payment?.status).toBe('expired');
-});
-
 test('only the owner reads a site under deletion, and lists it on demand', async () => {
   const [owner, member] = [await fixture.newCaller(), await fixture.newCaller()];
   const site = await archived(owner);
