@@ -30,13 +30,14 @@ export type Facts = {
 export function adviceOf(domain: Domain, config: Parameters<typeof setupInstructions>[1], facts: Facts): Advice {
   const setup = setupInstructions(domain, config);
   const problems = problemsOf(domain, config.domains);
-  const acting = responsibleParty(domain, { setup, problems, ...facts });
+  const { cnameTarget } = config.domains;
+  const acting = responsibleParty(domain, { setup, problems, cnameTarget, ...facts });
   const { problem } = facts.ssl;
   const shown = domain.status === 'active' && problem ? [...problems, problem] : problems;
   return { setup, problems: shown, hasDnsProblem: problems.length > 0, ...acting };
 }
 
-type Known = Facts & { setup: Setup[]; problems: string[] };
+type Known = Facts & { setup: Setup[]; problems: string[]; cnameTarget: string };
 
 function responsibleParty(domain: Domain, known: Known): ResponsibleParty {
   const { id, status, sight, statusSince } = domain;
@@ -67,11 +68,11 @@ const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty
   since: statusSince,
 });
 
-function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Known): ResponsibleParty {
+function whenAway(domain: Domain, sight: DnsObservation, { setup, problems, cnameTarget }: Known): ResponsibleParty {
   const { id, statusSince } = domain;
   const asked = setup.filter(({ found, optional }) => !found && !optional);
   if (asked.length + problems.length > 0) {
-    const words = [...gone(domain), ...problems, ...toSet(domain, asked), later(domain)];
+    const words = [...gone(domain), ...problems, ...toSet(domain, asked, cnameTarget), later(domain)];
     return { waitingOn: 'owner', nextAction: words.join(' '), since: statusSince };
   }
   if (isUnasked(sight)) {
@@ -85,13 +86,13 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Kn
  * What the last check of the DNS saw is the owner's at once, before the domain is `Moved` or its certificate fails. A
  * certificate's problem is the owner's where the DNS shows it or the CA reports it; everything else is retried.
  */
-function whenActive(domain: Domain, { ssl, setup, problems, named }: Known): ResponsibleParty {
+function whenActive(domain: Domain, { ssl, setup, problems, named, cnameTarget }: Known): ResponsibleParty {
   const { id, site, statusSince, detachedAt, elsewhereSince, unprovedSince } = domain;
   const isRefused = ssl.status !== 'active' && ssl.problemOf === 'owner';
   const own = isRefused && ssl.problem ? [...problems, ssl.problem] : problems;
   if (own.length > 0) {
     const since = latest(statusSince, elsewhereSince, unprovedSince, isRefused ? ssl.problemSince : null);
-    const words = [...own, ...toSet(domain, lostRecords(domain, setup)), later(domain)];
+    const words = [...own, ...toSet(domain, lostRecords(domain, setup), cnameTarget), later(domain)];
     return { waitingOn: 'owner', nextAction: words.join(' '), since };
   }
   if (ssl.status !== 'active') {
@@ -126,7 +127,7 @@ function gone({ name, status, statusSince }: Domain): string[] {
 }
 
 /** Values to copy are in quotes, without a full stop. */
-function toSet({ mode }: Domain, asked: Setup[]): string[] {
+function toSet({ mode }: Domain, asked: Setup[], cnameTarget: string): string[] {
   if (asked.length === 0) return [];
   if (mode === 'nameservers') {
     const servers = asked.map(({ value }) => `“${value}”`).join(' and ');
@@ -134,5 +135,13 @@ function toSet({ mode }: Domain, asked: Setup[]): string[] {
   }
   const there = ({ type, seen }: Setup) => (seen.length > 0 && type !== 'TXT' ? ` (currently ${seen.join(', ')})` : '');
   const records = asked.map((one) => `${one.type} record “${one.name}” with the value “${one.value}”${there(one)}`);
-  return [`The owner needs to set these records at the domain’s DNS provider: ${records.join('; ')}.`];
+  const isApex = asked.some(({ type }) => type === 'A' || type === 'AAAA');
+  return [
+    `The owner needs to set these records at the domain’s DNS provider: ${records.join('; ')}.`,
+    ...(isApex ? [orAlias(cnameTarget)] : []),
+  ];
 }
+
+/** RFC 1034, section 3.6.2: the apex of a zone has other records, so it cannot have a CNAME record. */
+const orAlias = (cnameTarget: string): string =>
+  `A domain without a subdomain cannot have a CNAME record: set either its A and AAAA records, or, where the provider offers it, an ALIAS record with the value “${cnameTarget}”.`;

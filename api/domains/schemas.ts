@@ -50,7 +50,11 @@ export const domainSchema = z
     mode: z.enum(domainModes),
     status: z.enum(domainStatuses),
     ssl: sslSchema,
-    setup: z.array(setupSchema).describe('The records that the owner must set, and the values found in the DNS.'),
+    setup: z
+      .array(setupSchema)
+      .describe(
+        'The records that the owner must set in the mode of the domain, and the values found in the DNS. `nameservers`: NS. `cname`: TXT, which proves that the domain is theirs, with CNAME for a subdomain, or with A and AAAA for a domain without one, which cannot have a CNAME.',
+      ),
     problems: z.array(z.string()).describe('Other problems that the owner must fix.'),
     waiting_on: z
       .enum(['owner', 'platform', 'operator'])

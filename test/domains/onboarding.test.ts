@@ -66,6 +66,8 @@ describe('in the mode cname', () => {
       { type: 'TXT', name: `_frontage.${domain}`, found: false },
       { type: 'CNAME', name: domain, value: 'cname.platform.test', found: false },
     ]);
+    const asked = (await fixture.check(owner, brought)).body.next_action;
+    expect(asked).toMatch(/: TXT record “[^;]+; CNAME record “[^;]+\. Then call/);
     fixture.setUp(brought);
     const { body } = await fixture.check(owner, brought);
     expect(body).toMatchObject({ status: 'active', setup: [{ found: true }, { found: true }] });
@@ -78,6 +80,8 @@ describe('in the mode cname', () => {
       ['A', '127.0.0.1'],
       ['AAAA', '::1'],
     ]);
+    const asked = (await fixture.check(owner, brought)).body.next_action;
+    expect(asked).toContain('either its A and AAAA records, or, where the provider offers it, an ALIAS record');
     fixture.setUp(brought);
     fixture.dns.set(brought.domain, 'AAAA', '2001:db8::dead');
     const { body: half } = await fixture.check(owner, brought);
