@@ -70,7 +70,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Add a booking or block time',
         description:
-          'For the site’s own people: a booking that was made by telephone, or time that they keep free. Seats are never oversold. ' +
+          `For the site’s own people: a booking that was made by telephone, or time that they keep free. Seats are never oversold. Free times: ${call('offer.days')}. ` +
           'The time may be outside the hours and steps of the timetable, sooner than its lead time and later than its horizon. ' +
           'Nothing is charged, even if the service has a price: to book as a visitor who pays, open the `url` of the timetable. Only a person whose address is given receives an e-mail.',
         params: idParams,
@@ -102,7 +102,8 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
         summary: 'Move a booking',
         description:
           'To another time, calendar of its service, or number of seats. Service, price, payment and reference stay as they are. A visitor’s ' +
-          'booking needs a start that the timetable offers; its lead time and horizon do not matter. A block keeps its length. notify_to is ' +
+          'booking needs a start that the timetable offers; its lead time and horizon do not matter. A block keeps its length. ' +
+          `${call('offer.slots')} lists the free starts of a day. notify_to is ` +
           'e-mailed, and the visitor if they asked for it or their confirmation is unsent; otherwise next_action says who has to tell them.',
         params: idParams,
         body: moveInput,

@@ -60,7 +60,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
         description:
           'Replaces the previous timetable. A calendar that is missing from the new timetable is archived with its bookings. ' +
           'Hours are local times in the calendar’s time zone. When the clocks change, a skipped hour is not offered, and a repeated ' +
-          'hour is offered twice.',
+          'hour is offered twice. Opening hours that pages show are in the source of the site.',
         params: idParams,
         body: bookableInput,
         response: { 200: bookableSchema },
@@ -80,8 +80,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
       config: { operation: 'bookable.read', needs: 'read', capability },
       schema: {
         summary: 'Read the timetable',
-        description:
-          'Free days and times, and bookings as a visitor makes them, are at its `url`: a program that opens it gets JSON that says how to list the times, book and pay.',
+        description: `Free days and times: ${call('offer.days')} and ${call('offer.slots')}. To book and pay as a visitor does, open its \`url\`: a program gets JSON that says how.`,
         params: idParams,
         response: { 200: bookableSchema },
       },
@@ -137,7 +136,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'booking.list', needs: 'read', capability },
       schema: {
         summary: 'List a site’s bookings',
-        description: 'Lists the newest bookings and blocks first, including those in archived calendars.',
+        description: `Lists the newest bookings and blocks first, including those in archived calendars. Free times: ${call('offer.days')}.`,
         params: idParams,
         querystring: bookingsQuery,
         response: { 200: listOf(bookingSchema) },

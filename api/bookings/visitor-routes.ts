@@ -8,6 +8,7 @@ import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newSecret } from '#runtime/ids.ts';
@@ -99,7 +100,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
       config: { operation: 'offer.days', capability, invalid },
       schema: {
         summary: 'List days with available times',
-        description: 'Returns at most 93 days per call. The default range is one month from today.',
+        description: `The first day listed is the next one with a free appointment; ${call('offer.slots')} lists its times. Returns at most 93 days per call. The default range is one month from today. The services and their keys: ${call('bookable.read')}.`,
         security,
         params: publicParams,
         querystring: daysQuery,

@@ -6,7 +6,7 @@ import { instant, plainName } from '#api/schemas.ts';
 import { call } from '#rules/calls/calls.ts';
 import { priceAnswer } from './offer-schemas.ts';
 
-export const publicParams = z.object({ public_id: z.string().max(64) });
+export const publicParams = z.object({ public_id: z.string().max(64).describe('The `public_id` of the site.') });
 
 const serviceKey = z.string().max(64).describe('The key of a service.');
 const calendarKey = z

@@ -7,6 +7,7 @@ import { idParams } from '#api/schemas.ts';
 import { Form } from '#db/forms/form.ts';
 import { summarizeSubmissions } from '#db/forms/submissions.ts';
 import { replyAddress } from '#db/sites/notify-address.ts';
+import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { changeForm, contextOf, createForm, deleteForm, loadForm, setStatus } from './rules.ts';
 import { deleteQuery, formChange, formInput, formSchema, formView } from './schemas.ts';
@@ -67,6 +68,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
       config: { operation: 'form.list', needs: 'read', capability: 'forms' },
       schema: {
         summary: 'List a site’s forms',
+        description: `If no enquiries arrive: \`status\` must be enabled, \`submissions\` counts those that came, with spam, and \`notify_to\` is e-mailed about each. A page that sends to no open form has the warning dead_form in ${call('deployment.read')}.`,
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(formSchema) },

@@ -18,6 +18,7 @@ export function inputsOf(operation: Operation): { name: string; required: boolea
   const { inputs, path } = operation;
   const own = inputs.map(({ name, required, place, schema }) => {
     const kind = place === 'path' ? kindOf(path, name) : undefined;
+    if (name === 'public_id') return { name, required, schema: { type: 'string', description: 'site_… or the name' } };
     if (!kind) return { name, required, schema: compact(schema) };
     const also = kind.prefix === 'site' ? ' or the name' : '';
     return { name, required, schema: { type: 'string', description: `${kind.prefix}_…${also}` } };

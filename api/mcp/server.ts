@@ -112,7 +112,7 @@ async function run(
 
 function instructions(baseUrl: string): string {
   return `With Frontage, you and your owner make and run websites. Read SKILL.md first (skill_read, or ${baseUrl}/skill/SKILL.md): it explains how to work here. inbox_read lists your open tasks.
-The tools are for everyday work. Everything else (forms, bookings, payments, domains, photos, tokens, export …) is found with find_operations and called with read_operations or call_operations.
+The tools are for everyday work. Everything else (forms, bookings, free times, payments, domains, photos, tokens, export …) is found with find_operations and called with read_operations or call_operations.
 An id begins with its kind: site_…, dep_… (a version), form_…, thread_…. Where a site is wanted, its name works too.
 A result with next_action is not final: do what it says. Errors state whether to retry and what to do next; relay their messages to the owner.
 Long results come in parts: offset continues, limit is the size in bytes (or the items of a list, which continues with cursor). wait_seconds is how long to wait for work to finish. idempotency_key, a value of your choice, makes it safe to repeat a call that creates something.`;

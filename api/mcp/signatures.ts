@@ -2,6 +2,7 @@
 import type { Operation, Schema } from '#api/operations/operations.ts';
 import { toolName } from '#rules/calls/calls.ts';
 import { inputSchema, inputsOf, modelWords } from './schemas.ts';
+import { sizeNote } from './too-large.ts';
 
 /** The signature, what the operation does, its arguments and an example, in a few lines. */
 export function describe(operation: Operation, isTool: boolean): string {
@@ -16,6 +17,7 @@ export function describe(operation: Operation, isTool: boolean): string {
   return [
     `${toolName(name)}(${inputs.map(({ name: input, required, schema }) => `${input}${required ? '' : '?'}: ${typeText(schema)}`).join(', ')})`,
     `  ${[`${summary}.`, modelWords(description)].filter(Boolean).join(' ')}`,
+    ...(sizeNote(operation) ? [`  ${sizeNote(operation)}`] : []),
     ...notes,
     `  ${example}`,
   ].join('\n');
@@ -88,6 +90,8 @@ const examples: Readonly<Record<string, object>> = {
       },
     ],
   },
+  'offer.days': { public_id: 'site_…', service: 'lesson' },
+  'offer.slots': { public_id: 'site_…', service: 'lesson', date: '2030-01-01' },
   'payment.create': { id: 'site_…', amount: 4500, currency: 'EUR', description: 'Two cakes' },
   'payout.add': { name: 'Bakery', rail: 'connect' },
   'redirects.set': {

@@ -5,7 +5,7 @@ import type { Operation } from '#api/operations/operations.ts';
 import { call } from '#rules/calls/calls.ts';
 import { errors } from '#runtime/errors.ts';
 
-type Named = { id: string; name: string };
+type Named = { id: string; name: string; public_id: string };
 /** The input with ids, or the response that refuses it. */
 export type SiteNames = (operation: Operation, input: Input) => Promise<{ input: Input } | { refusal: ApiResponse }>;
 
@@ -20,6 +20,7 @@ const isName = (value: unknown): value is string =>
 export function siteNames(send: ApiClient): SiteNames {
   let known: readonly Named[] = [];
   return async (operation, input) => {
+    if (operation.path.startsWith('/b/')) return await withPublicId(input);
     const names = namesIn(operation, input);
     const isKnown = (name: string) => known.some((site) => site.name === name);
     if (!names.every(isKnown)) {
@@ -35,6 +36,18 @@ export function siteNames(send: ApiClient): SiteNames {
     const sites = sitesOfScope(operation, input)?.map(idOf);
     return { input: { ...input, ...ids, ...(sites && { scope: { ...(input.scope as Input), sites } }) } };
   };
+
+  /** A site's id or name in place of its public id. Sites of others have only the latter. */
+  async function withPublicId(input: Input): ReturnType<SiteNames> {
+    const { public_id: written } = input;
+    const found = () => known.find(({ id, name, public_id }) => [id, name, public_id].some((one) => one === written));
+    if (!found()) {
+      const read = await allSites(send);
+      if ('refusal' in read) return read;
+      known = read.sites;
+    }
+    return { input: { ...input, public_id: found()?.public_id ?? written } };
+  }
 }
 
 /** The names of sites among the inputs. */

@@ -3,7 +3,7 @@
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { type ApiResponse, isJson } from '#api/operations/inject.ts';
 import type { Operation } from '#api/operations/operations.ts';
-import { call } from '#rules/calls/calls.ts';
+import { call, renderCalls } from '#rules/calls/calls.ts';
 import type { Config } from '#runtime/config.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
@@ -14,6 +14,16 @@ export const bytesMax = 100_000;
 export const mimeTypeOf = ({ type }: Pick<ApiResponse, 'type'>): string => type.split(';', 1)[0]?.trim() ?? '';
 /** Whether it is a picture that a result shows. */
 export const isPicture = (mimeType: string): boolean => /^image\/(png|jpeg|webp|gif)$/.test(mimeType);
+
+/** What a tool does not return of an operation, and what does; undefined for operations that return no other files. */
+export function sizeNote({ name }: Pick<Operation, 'name'>): string | undefined {
+  const most = `A tool returns at most ${bytesMax / 1000} KB`;
+  if (name === 'site.export')
+    return `${most}, which few sites fit into. For all others, the owner presses “Download the site” on the Settings page of the site, or a terminal client saves it (site export).`;
+  if (name === 'asset.read')
+    return `${most} of a file that is no picture. A git clone has larger ones: ${renderCalls(call('source.credential'), 'mcp')}.`;
+  return undefined;
+}
 
 /** The error for a file that is neither text nor short; `undefined` for everything else. */
 export function tooLarge(operation: Operation, answered: ApiResponse, config: Config): AppError | undefined {

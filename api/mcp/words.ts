@@ -6,13 +6,14 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
   'account.read':
     'The account: its plan and limits with what is used, what this platform offers, and how the owner is reached.',
   'comment.list':
-    'What the owner and reviewers said about pages and previews: threads with their messages, quotes and places.',
+    'What the owner and reviewers said about pages and previews: threads with their messages, authors, times, quotes and places.',
   'comment.reply': 'Answer in a comment thread. To resolve it, find the operation comment_write.',
   'deployment.list': 'The versions of a website, newest first: which is live, which can be restored, who published it.',
   'deployment.read': 'One version: its state, its warnings, what changed, and the build log if it failed.',
   'deployment.restore':
-    'Roll back or undo: make an earlier version live again at once. A later version can be restored too.',
-  'form.submissions': 'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV.',
+    'Roll back or undo a publish: make an earlier version (see deployment_list) live again at once, or a later one. The files stay as they are: correct them before the next publish.',
+  'form.submissions':
+    'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV. The operation form_list has the ids of forms, and says where enquiries go.',
   'inbox.read':
     'Everything that waits for you or the owner: comments, enquiries, bookings, payments, failed builds. Start here.',
   'preview.build':
@@ -25,9 +26,9 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
   'site.read': 'One website: its address, state, and whether it has changes that are not live.',
   'skill.read': 'The guide to working here. Begin with SKILL.md; it names the other files.',
   'source.commit':
-    'Write the website’s files: pages, posts, styles. `edits` replaces words in place, `text` writes a whole file. With `branch` preview/<slot> it changes that preview only.',
+    'Write the website’s files: pages, posts, opening hours and prices on pages, other languages, styles. `edits` replaces words in place, `text` writes a whole file. With `branch` preview/<slot> it changes that preview only.',
   'source.files':
-    'List a folder of the website’s source, or read files. `path` takes a list of up to 20 files. Pictures come as images.',
+    'List a folder of the website’s source, or read files. `path` takes a list of up to 20 files. Read docs/site.md first: it says where things are. Pictures come as images.',
 };
 
 /** Words that people use for an operation and that its name and summary do not have. */
@@ -42,12 +43,12 @@ export const otherWords: Readonly<Record<string, string>> = {
   'billing.read': 'plan plans price upgrade subscription invoice cost',
   'bookable.declare':
     'offer appointments booking calendar timetable opening hours services price classes lessons schedule close closed holidays vacation week',
-  'bookable.read': 'free available availability open times slots days book visitor appointment',
+  'bookable.read': 'book visitor appointment timetable services prices url link',
   'bookable.end': 'stop appointments',
   'bookable.update': 'appointments notify e-mail address reply',
   'booking.cancel': 'appointment refund call off',
   'booking.create': 'appointment block holiday closed own',
-  'booking.list': 'appointments reservations',
+  'booking.list': 'appointments reservations who booked today tomorrow week customer',
   'booking.move': 'appointment reschedule postpone',
   'calendar_feed.create': 'ical ics subscribe phone calendar',
   'collaborator.invite': 'share access colleague team member',
@@ -72,7 +73,12 @@ export const otherWords: Readonly<Record<string, string>> = {
   'feedback.list': 'report state answer what became',
   'form.create':
     'contact enquiry enquiries inquiry message newsletter sign-up thank confirmation acknowledgement receipt send submit visitor',
+  'form.list': 'why no enquiries arrive broken disabled working recipient notify e-mail address',
+  'form.read': 'why no enquiries arrive broken disabled working',
   'form.submissions': 'enquiries enquiry inquiries contact messages answers csv export',
+  'form.update': 'recipient notify notification who gets enquiries e-mail address thanks button question',
+  'offer.days': 'free open available availability times slots next earliest appointment when vacancy calendar',
+  'offer.slots': 'free open available availability times slots appointment day when vacancy hours',
   'payment.create': 'invoice pay link charge money deposit',
   'payment.list': 'total sum revenue income earned taken sales money',
   'payment.refund': 'partial part booking money back return',
@@ -97,8 +103,9 @@ export const otherWords: Readonly<Record<string, string>> = {
   'sketch.create': 'design directions ideas variants look',
   'skill.list': 'help guide documentation',
   'skill.read':
-    'help guide documentation language languages translate design response security headers frames cors csp cache robots search engines noindex',
-  'source.commit': 'edit change text page post article write blog language translate replace',
+    'help guide documentation language languages german french english version translate design response security headers frames cors csp cache robots search engines noindex',
+  'source.commit':
+    'edit change text page post article write blog language german french english version translate replace opening hours prices phone delete remove',
   'source.credential': 'git password clone move away download repository export',
   'source.files': 'read page post text code download',
   'submission.delete': 'erase enquiry personal data gdpr',

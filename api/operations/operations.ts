@@ -40,7 +40,7 @@ export type Document = {
 };
 
 export type Operations = {
-  /** All that need a token. The first call describes the whole API, which takes a second: only once all routes are registered. */
+  /** All that need a token, and the free times of a site. The first call describes the whole API, which takes a second: only once all routes are registered. */
   all(): Operation[];
   /** Whether `all` has this name, as far as routes are registered by now. */
   has(name: string): boolean;
@@ -65,8 +65,15 @@ export function collectOperations(app: Api): Operations {
   };
 }
 
-/** Operations under `/v1` that require a token. Clients without one request access with the public ones, not with tools. */
-const isForTools = (path: string, security: unknown): boolean => path.startsWith('/v1/') && security === undefined;
+/** Free days and times, which visitors read without a token. */
+const freeTimes = /^\/b\/[^/]+\/(days|slots)$/;
+
+/**
+ * Operations under `/v1` that require a token, and free times. Clients without a token request access with the public
+ * operations, not with tools.
+ */
+const isForTools = (path: string, security: unknown): boolean =>
+  freeTimes.test(path) || (path.startsWith('/v1/') && security === undefined);
 
 function operationsOf(document: Document, configs: ReadonlyMap<string, FastifyContextConfig>): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>

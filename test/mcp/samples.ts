@@ -68,7 +68,7 @@ export const foundBy = [
   ['response header for all pages, CORS', 'skill_read'],
   ['connect payments', 'payout_add'],
   ['list the bookings', 'booking_list'],
-  ['list free times on a day', 'bookable_read'],
+  ['list free times on a day', 'offer_slots'],
   ['book an appointment as a visitor', 'bookable_read'],
   ['close for the holidays', 'bookable_declare'],
   ['refund a part of a booking', 'payment_refund'],
