@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { daily } from '#test/bookings/timetable.ts';
 import { useStack } from '#test/stack/stack.ts';
 import { launchChromium } from '#test/web/chromium.ts';
+import { movement } from '#test/web/looks.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();
@@ -72,11 +73,12 @@ test('a visitor books a seat, receives both mails, and cancels with the link', {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     const { port } = new URL(stack.edgeUrl);
     await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/book/`);
+    const day = page.getByRole('radio', { name: /times available/ }).first();
+    await day.waitFor();
+    await page.evaluate('document.fonts.ready.then(() => true)');
+    expect(await page.evaluate(movement)).toBeLessThan(0.1);
     await look(page, 'book');
-    await page
-      .getByRole('radio', { name: /times available/ })
-      .first()
-      .check({ force: true });
+    await day.check({ force: true });
     await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
     await look(page, 'book-times');
     await page.getByLabel('Your name').fill('Ada Visitor');

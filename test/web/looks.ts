@@ -53,7 +53,7 @@ export async function inspect(page: Page, name: string, shown: Look): Promise<vo
 }
 
 /** How much of the page has moved since it was opened (web.dev/cls). */
-const movement = `new Promise((done) => new PerformanceObserver((list) =>
+export const movement = `new Promise((done) => new PerformanceObserver((list) =>
   done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ?? setTimeout(() => done(0), 200))`;
 
 /** Opens a page, and expects that it is light without its pictures, and that nothing moves while it loads. */
