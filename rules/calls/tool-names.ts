@@ -24,7 +24,7 @@ function isOpen(part: string): boolean {
 /** The text with each call by the name of its operation: `inbox_read {"limit":5}` for `GET /v1/inbox?limit=5`. */
 export function inToolNames(text: string): string {
   return text.replaceAll(
-    /\b(GET|POST|PUT|PATCH|DELETE) (\/v1(?:\/[\w{}<>…-]+)+)(?:\?([^\s`"]+))?/g,
+    /\b(GET|POST|PUT|PATCH|DELETE) (\/v1(?:\/[\w{}<>…-]+)+|\/b\/[\w{}]+\/(?:days|slots))(?:\?([^\s`"]+))?/g,
     (spelled, method: string, path: string, query: string | undefined) => {
       const found = operationAt(method, path.split('/'));
       if (!found) return spelled;

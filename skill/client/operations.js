@@ -1,7 +1,7 @@
 /** API operations as commands, called with arguments and options. */
 import { existsSync, readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { bodyOf, call, deploymentOf, siteOf } from './call.js';
+import { allItems, bodyOf, call, deploymentOf, siteOf } from './call.js';
 import { formatOf, save } from './downloads.js';
 import { argumentsOf, flagOf, requiredOf, takesLive, usageOf } from './help.js';
 import { usage } from './server.js';
@@ -157,12 +157,24 @@ async function pathOf(server, operation, words) {
   const isOfSite = path.startsWith('/v1/sites/{') && !/^site_/.test(words[0] ?? '');
   const values = [...words];
   if (isOfSite) values[0] = (await siteOf(server, words[0])).id;
+  if (path.startsWith('/b/') && server.token) values[0] = await publicIdOf(server, words[0] ?? '');
   if (takesLive(operation)) values[0] = await deploymentOf(server, words[0]);
   return parts.reduce((filled, part, index) => {
     const value = values[index] ?? '';
     const escaped = part === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
     return filled.replace(`{${part}}`, escaped);
   }, path);
+}
+
+/**
+ * The public id of a site of the account by its id or name. Other sites have only the public id.
+ * @param {Server} server
+ * @param {string} named
+ */
+async function publicIdOf(server, named) {
+  for await (const { id, name, public_id: publicId } of allItems(server, '/v1/sites'))
+    if ([id, name].includes(named)) return publicId;
+  return named;
 }
 
 /**

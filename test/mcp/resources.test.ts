@@ -39,4 +39,5 @@ test('a page of the skill names operations, with what their address gives', asyn
   expect(inToolNames('`POST /v1/sites/{id}/previews/1`: GET /v1/nothing')).toBe(
     '`preview_build {"slot":"1"}`: GET /v1/nothing',
   );
+  expect(inToolNames('`GET /b/{public_id}/days?service=cut`')).toBe('`offer_days {"service":"cut"}`');
 });

@@ -190,6 +190,16 @@ test('options may be named as fields, and a scope names sites', async () => {
   expect(await scope(['mart'])).toBe('You have no site called mart.');
 });
 
+test('free times are read with the name, the id or the public id of a site', async () => {
+  const days = { get: { operationId: 'offer.days', summary: 'List days' } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/b/{public_id}/days': days } }];
+  const site = { id: 'site_x', name: 'shop', public_id: '0123456789abcdef' };
+  answers['GET /v1/sites?limit=200'] = () => [200, { items: [site], next_cursor: null }];
+  answers['GET /b/0123456789abcdef/days'] = () => [200, { days: [] }];
+  for (const named of Object.values(site))
+    expect((await run(['offer', 'days', named], { env: { FRONTAGE_TOKEN: 'fro_x' } })).exit).toBe(0);
+});
+
 test('a repeated option is a list where the query takes one', async () => {
   const text = { type: 'string' };
   const path = { name: 'path', in: 'query', schema: { anyOf: [text, { type: 'array', items: text }] } };
