@@ -28,7 +28,6 @@ const leading = [
   'fields',
   'amount',
   'refunded_amount',
-  'refunded_at',
   'currency',
   'paid_at',
   'address',
