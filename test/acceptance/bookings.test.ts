@@ -76,7 +76,7 @@ test('a visitor books a seat, receives both mails, and cancels with the link', {
     const day = page.getByRole('radio', { name: /times available/ }).first();
     await day.waitFor();
     await page.evaluate('document.fonts.ready.then(() => true)');
-    expect(await page.evaluate(movement)).toBeLessThan(0.1);
+    expect(await page.evaluate(movement)).toBeLessThan(0.05);
     await look(page, 'book');
     await day.check({ force: true });
     await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
