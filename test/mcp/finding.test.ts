@@ -30,6 +30,9 @@ test.each([
   ['why does the form get no enquiries', 'form_list'],
   ['who gets the enquiries by e-mail', 'form_update'],
   ['who booked today', 'booking_list'],
+  ['undo the last publish', 'deployment_restore'],
+  ['how many visitors', 'site_analytics'],
+  ['another language', 'source_commit'],
 ])('“%s” finds %s first', async (words, operation) => {
   const text = await found({ words });
   expect(text.split('(', 1)).toEqual([operation]);
