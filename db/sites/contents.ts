@@ -15,7 +15,7 @@ export async function contentsOfSite(em: EntityManager, now: Date, siteId: strin
   const [contents] = await em.execute<[SiteContents]>(
     `select
        (select count(*)::int from form where site_id = site.id) as forms,
-       (select count(*)::int from submission join form on form.id = form_id where site_id = site.id) as submissions,
+       (select count(*)::int from submission join form on form.id = form_id where form.site_id = site.id) as submissions,
        (select count(*)::int from comment_thread where site_id = site.id) as comments,
        (select count(*)::int from calendar_feed where site_id = site.id and ended_at is null
           and (expires_at is null or expires_at > ?)) as feeds,

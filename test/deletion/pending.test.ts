@@ -2,9 +2,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { dayMs } from '#rules/time.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
+import { challengeEnv } from '#test/forms/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 
-const fixture = await createPeopleFixture({ FRONTAGE_RATE_SCALE: '1' });
+const fixture = await createPeopleFixture(challengeEnv);
 afterAll(() => fixture.close());
 
 const path = (site: { id: string }, rest = '') => `/v1/sites/${site.id}${rest}`;
@@ -64,6 +65,8 @@ test('archiving and deleting a site name all that remains or is lost', async () 
       owner.accountId,
       `www.${site.name}.example`,
       `${site.name}.example`,
+      now,
+      now,
       now,
       now,
       now,
