@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { elsewhere } from '#api/photos/schemas.ts';
 import { openOfflineLibrary } from '#providers/photos/offline.ts';
 
 test.each([
@@ -16,4 +17,11 @@ test.each([
   ['a dentist', 0],
 ])('the offline library returns only what fits: %s', async (query, count) => {
   expect(await openOfflineLibrary().search(query)).toHaveLength(count);
+});
+
+test('an empty search says what there is, and nothing of settings', () => {
+  const said = elsewhere(openOfflineLibrary());
+  expect(said).toMatch(/^No photo fits these words\. .*A cup of coffee/);
+  expect(elsewhere({})).toMatch(/^No photo fits these words\. Search with other words/);
+  expect(said + elsewhere({})).not.toMatch(/FRONTAGE_|setting/);
 });
