@@ -4,7 +4,7 @@
  */
 
 import { sqlList } from '#db/arrays.ts';
-import { reasonOf } from '#rules/build-failures.ts';
+import { reasonOf } from '#rules/builds/failures.ts';
 import { call } from '#rules/calls/calls.ts';
 import { publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { notDone } from './done.ts';

@@ -6,7 +6,7 @@ import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockInTransaction } from '#db/transaction-lock.ts';
 import { signalWorkflow } from '#db/workflow-messages.ts';
-import { nextBuilds } from '#rules/build-slots.ts';
+import { nextBuilds } from '#rules/builds/slots.ts';
 import { buildKinds, unfinishedStatuses } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';

@@ -1,6 +1,6 @@
 /** Sentences and links of the console for people who know neither compilers nor git. */
 import { expect, test } from 'vitest';
-import { reasonOf } from '#rules/build-failures.ts';
+import { reasonOf } from '#rules/builds/failures.ts';
 import { sentenceOf } from '#web/console/acts.ts';
 import { waitingList } from '#web/console/home/waiting.ts';
 import type { html } from '#web/html.ts';
@@ -41,7 +41,7 @@ test('an entry without facts has the sentence of its action', () => {
     expect(sentenceOf({ action, subject: { name: null }, detail: {} }, 'general')).toBe('general');
 });
 
-test('a domain of no site leads to its page below a site of its owner', () => {
+test('a domain without a site leads to a page of its owner', () => {
   const [now, none] = [new Date(), { message: null, address: null, photo: null }];
   const item = { kind: 'domain', id: 'dom_1', siteId: null, title: 'The domain is not set up yet.', at: now, ...none };
   const own = { ids: new Set(['site_1']), first: 'site_1' };

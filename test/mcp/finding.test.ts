@@ -43,7 +43,7 @@ test('the limit of a file is in the description of its operation', async () => {
   expect(text).toMatch(/^site_export\(.*\n.*\n {2}A tool returns at most 100 KB, .*“Download the site”/);
 });
 
-test('free times are read with the name, the id or the public id of a site', async () => {
+test('free times are read by a site’s name, id or public id', async () => {
   for (const public_id of [site.name, site.id, publicId]) {
     const { body } = await agent.call('offer_days', { public_id, service: 'talk' });
     const [{ date }] = body.days;

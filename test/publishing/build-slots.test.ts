@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordBuilderPresence } from '#db/deployments/builder-capacity.ts';
 import type { BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
-import { nextBuilds } from '#rules/build-slots.ts';
+import { nextBuilds } from '#rules/builds/slots.ts';
 import { builder, type Caller, createFixture, createSite, type Fixture } from '#test/api/fixture.ts';
 import { createCopying } from '#test/previews/copying.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';

@@ -190,7 +190,7 @@ test('options may be named as fields, and a scope names sites', async () => {
   expect(await scope(['mart'])).toBe('You have no site called mart.');
 });
 
-test('free times are read with the name, the id or the public id of a site', async () => {
+test('free times are read by a site’s name, id or public id', async () => {
   const days = { get: { operationId: 'offer.days', summary: 'List days' } };
   answers['GET /openapi.json'] = () => [200, { paths: { '/b/{public_id}/days': days } }];
   const site = { id: 'site_x', name: 'shop', public_id: '0123456789abcdef' };

@@ -1,8 +1,8 @@
 /**
- * Simulates the queue of builds of a large installation with the product's own rule for turns (`rules/build-slots.ts`). Arrivals are
+ * Simulates the queue of builds of a large installation with the product's own rule for turns (`rules/builds/slots.ts`). Arrivals are
  * random; the duration of a build is that of `npm run bench -- workers`, where two at once share the two cores of a machine.
  */
-import { nextBuilds } from '#rules/build-slots.ts';
+import { nextBuilds } from '#rules/builds/slots.ts';
 import { numbersFrom } from '#tools/scripts/chance.ts';
 
 const slotsOfMachine = 2;

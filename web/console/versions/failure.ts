@@ -1,5 +1,5 @@
 /** What an owner reads about a version that failed: why, what visitors see, and what helps. */
-import { reasonOf } from '#rules/build-failures.ts';
+import { reasonOf } from '#rules/builds/failures.ts';
 import type { SiteFrame } from '#web/console/frame.ts';
 import { button } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';

@@ -1,4 +1,4 @@
-import { reasonOf } from '#rules/build-failures.ts';
+import { reasonOf } from '#rules/builds/failures.ts';
 import { accountButton, type WrittenMail, write } from '#web/mails/layout.ts';
 
 export type PublishFailed = {

@@ -1,5 +1,8 @@
 /** The histories of a site and of the account. */
 import type { FastifyRequest } from 'fastify';
+import { agentPaths } from '#api/console/agents.ts';
+import { type Console, consolePage, frameOf, type Named, siteFrameOf } from '#api/console/frame.ts';
+import { cursorOf, type Listed, read } from '#api/console/reading.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { type Action, actions } from '#rules/history.ts';
 import { dayMs } from '#rules/time.ts';
@@ -13,10 +16,7 @@ import {
   spans,
 } from '#web/console/history.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import { agentPaths } from './agents.ts';
-import { type Console, consolePage, frameOf, type Named, siteFrameOf } from './frame.ts';
-import { pathsOf, thingOf } from './history-links.ts';
-import { cursorOf, type Listed, read } from './reading.ts';
+import { pathsOf, thingOf } from './links.ts';
 
 type Entry = Omit<EntryShown, 'says' | 'path'> & { action: Action; subject: { id: string; name: string | null } };
 

@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
 import { isEmptyChoice, type ScopeChoice } from '#api/auth/scope-choice.ts';
+import { action } from '#api/console/actions.ts';
+import { type Console, consolePage, frameOf, type Named, sessionAccount } from '#api/console/frame.ts';
 import type { InboxItem } from '#api/inbox/item.ts';
 import { readInbox } from '#api/inbox/rules.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
@@ -15,8 +17,6 @@ import type { WaitingItem } from '#web/console/home/waiting.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
-import { action } from './actions.ts';
-import { type Console, consolePage, frameOf, type Named, sessionAccount } from './frame.ts';
 import { siteCards } from './site-cards.ts';
 
 export function homePages(console: Console): void {
