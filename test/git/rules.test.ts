@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkContent, checkTree, sentence } from '#git/rules.ts';
+import { checkContent, checkTree, readPlatformFiles, sentence } from '#git/rules.ts';
 import type { Repository } from '#rules/states.ts';
 import { limitsIn } from '#test/api/fixture.ts';
 import { type AnyFile, commitTree, folder, git, tryGit, writeTree } from './git.ts';
@@ -54,10 +54,20 @@ async function push({ files, without = [], repository = 'source' }: HostilePush)
   return tryGit(clone, ['push', 'origin', `${commit}:refs/heads/main`]);
 }
 
-/** The rules are tested with every format below. One in five is also pushed: a push takes a third of a second. */
-const sentFormats = hostileFormats.filter((_format, at) => at % 5 === 0);
+/**
+ * Every refusal is tested with the rules below. Of those with the same words, or of formats with the same code, one is also pushed and
+ * committed by the API.
+ */
+const sent = [
+  ...firstOf(hostilePushes, ({ repository, says, without }) => `${repository} ${says} ${without}`),
+  ...firstOf(hostileFormats, ({ repository, code }) => `${repository} ${code}`),
+];
 
-describe.each([...hostilePushes, ...sentFormats])('a push with $brings is refused', (hostile) => {
+function firstOf(all: readonly HostilePush[], kindOf: (one: HostilePush) => string): HostilePush[] {
+  return [...new Map(all.toReversed().map((one) => [kindOf(one), one])).values()];
+}
+
+describe.each(sent)('a push with $brings is refused', (hostile) => {
   const { repository = 'source', files, without = [], says, code } = hostile;
   const name = hostile.names ?? files[0]?.path ?? '';
 
@@ -90,95 +100,79 @@ describe.each([...hostilePushes, ...sentFormats])('a push with $brings is refuse
   });
 });
 
-test.each(hostileFormats)(
-  'the rules refuse $brings, with the rule',
-  async ({ repository = 'source', files, says, code }) => {
-    const [{ path, bytes = '' }] = files as [AnyFile];
-    const rules = {
-      repository,
-      platform: new Map(),
-      limits: { ...limitsIn(platform.deps.config), ...limits },
-      lift: () => '',
-    };
-    const [refusal] = checkTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
-    const verdict = refusal ?? (await checkContent(repository, path, Readable.from([Buffer.from(bytes as string)])));
-    expect(verdict).toMatchObject({ code, path, remedy: expect.stringMatching(/\.$/) });
-    expect(verdict && sentence(verdict)).toMatch(says);
-  },
+/** Refused by the names, modes or bytes of single files. */
+const single = [...hostilePushes, ...hostileFormats].filter(
+  ({ files: [file, ...more], says }) => !file?.raw && more.length === 0 && !/size limit/.test(says.source),
 );
 
-const welcome: { brings: string; repository?: Repository; files: AnyFile[] }[] = [
-  { brings: "the platform's own package.json", files: [{ path: 'package.json', bytes: platformPackages }] },
-  { brings: 'the configuration of the framework', files: [{ path: 'astro.config.mjs', bytes: 'export default {}' }] },
-  { brings: 'an executable file', files: [{ path: 'scripts/run.sh', mode: '100755', bytes: '#!/bin/sh' }] },
-  { brings: 'a name with spaces and accents', files: [{ path: 'src/pages/caf\u00e9 & bar.md', bytes: 'x' }] },
-  {
-    brings: 'files about git',
-    files: [
-      { path: '.gitignore', bytes: 'dist' },
-      { path: '.github/a.yml', bytes: 'a: 1' },
-    ],
-  },
-  {
-    brings: 'names close to frozen ones',
-    files: [
-      { path: 'package.json.md', bytes: 'x' },
-      { path: 'npmrc', bytes: 'x' },
-    ],
-  },
-  {
-    brings: 'a folder close to src/content',
-    files: [
-      { path: 'src/content.config.ts', bytes: 'x' },
-      { path: 'src/contents/a', bytes: 'x' },
-    ],
-  },
-  {
-    brings: 'every image and font that the toolchain reads',
-    files: [
-      { path: 'src/assets/a.png', bytes: sample.png },
-      { path: 'src/assets/a.JPG', bytes: sample.jpg },
-      { path: 'src/assets/a.jpeg', bytes: sample.jpg },
-      { path: 'src/assets/a.gif', bytes: sample.gif },
-      { path: 'src/assets/a.webp', bytes: sample.webp },
-      { path: 'src/assets/a.avif', bytes: sample.avif },
-      { path: 'src/assets/a.tiff', bytes: sample.tiff },
-      { path: 'src/assets/a.svg', bytes: sample.svg() },
-      { path: 'src/assets/a.woff2', bytes: sample.woff2 },
-      { path: 'src/assets/a.woff', bytes: sample.woff },
-      { path: 'src/assets/a.ttf', bytes: sample.ttf },
-      { path: 'src/assets/a.otf', bytes: sample.otf },
-    ],
-  },
-  {
-    brings: 'an SVG with a picture and a gradient inside',
-    files: [
-      {
-        path: 'src/assets/b.svg',
-        bytes: sample.svg(
-          '<defs><linearGradient id="a"/></defs><image href="data:image/png;base64,AA=="/><path fill="url(#a)" style="opacity:.5"/>',
-        ),
-      },
-    ],
-  },
-  { brings: 'a PDF in public/', files: [{ path: 'public/menu.pdf', bytes: sample.pdf }] },
-  {
-    brings: 'posts in every format',
-    repository: 'content',
-    files: [
-      ...['a.md', 'b/c.mdx', 'd.yaml', 'e.yml', 'f.toml', 'g.csv', 'h.MD', 'i.mdoc'].map((path) => ({
-        path,
-        bytes: 'a\u00e9',
-      })),
-      { path: 'i.json', bytes: '{}' },
-      { path: 'j.jpg', bytes: sample.jpg },
-      { path: 'k.png', bytes: sample.png },
-      { path: 'l.avif', bytes: sample.avif },
-    ],
-  },
-];
+test.each(single)('the rules refuse $brings, with the rule', async ({ brings: _brings, ...hostile }) => {
+  const { repository = 'source', files, without = [], says, code, names } = hostile;
+  const [path, { bytes = '', mode = '100644', oid = '0'.repeat(40) }] = [
+    files[0]?.path ?? without[0] ?? '',
+    files[0] ?? {},
+  ];
+  const { deps } = platform;
+  const rules = {
+    repository,
+    platform: readPlatformFiles(),
+    limits: { ...limitsIn(deps.config), ...limits },
+    lift: () => '',
+  };
+  const [refusal] = checkTree(rules, [], [{ path, oid: files.length > 0 ? oid : null, mode }]);
+  const verdict = refusal ?? (await checkContent(repository, path, Readable.from([Buffer.from(bytes as string)])));
+  expect(verdict).toMatchObject({ ...(code ? { code } : {}), path, remedy: expect.stringMatching(/\.$/) });
+  expect(verdict && sentence(verdict)).toMatch(says);
+  expect(verdict && sentence(verdict)).toContain(names ?? path);
+});
 
-test.each(welcome)('a push and an API commit with $brings are accepted', async ({ files, repository = 'source' }) => {
+/** What a site may have. */
+const welcome: Record<Repository, AnyFile[]> = {
+  source: [
+    { path: 'package.json', bytes: platformPackages },
+    { path: 'astro.config.mjs', bytes: 'export default {}' },
+    { path: 'scripts/run.sh', mode: '100755', bytes: '#!/bin/sh' },
+    { path: 'src/pages/caf\u00e9 & bar.md', bytes: 'x' },
+    { path: '.gitignore', bytes: 'dist' },
+    { path: '.github/a.yml', bytes: 'a: 1' },
+    // Close to the names of frozen files and of the content repository.
+    { path: 'package.json.md', bytes: 'x' },
+    { path: 'npmrc', bytes: 'x' },
+    { path: 'src/content.config.ts', bytes: 'x' },
+    { path: 'src/contents/a', bytes: 'x' },
+    { path: 'src/assets/a.png', bytes: sample.png },
+    { path: 'src/assets/a.JPG', bytes: sample.jpg },
+    { path: 'src/assets/a.jpeg', bytes: sample.jpg },
+    { path: 'src/assets/a.gif', bytes: sample.gif },
+    { path: 'src/assets/a.webp', bytes: sample.webp },
+    { path: 'src/assets/a.avif', bytes: sample.avif },
+    { path: 'src/assets/a.tiff', bytes: sample.tiff },
+    { path: 'src/assets/a.svg', bytes: sample.svg() },
+    { path: 'src/assets/a.woff2', bytes: sample.woff2 },
+    { path: 'src/assets/a.woff', bytes: sample.woff },
+    { path: 'src/assets/a.ttf', bytes: sample.ttf },
+    { path: 'src/assets/a.otf', bytes: sample.otf },
+    {
+      path: 'src/assets/b.svg',
+      bytes: sample.svg(
+        '<defs><linearGradient id="a"/></defs><image href="data:image/png;base64,AA=="/><path fill="url(#a)" style="opacity:.5"/>',
+      ),
+    },
+    { path: 'public/menu.pdf', bytes: sample.pdf },
+  ],
+  content: [
+    ...['a.md', 'b/c.mdx', 'd.yaml', 'e.yml', 'f.toml', 'g.csv', 'h.MD', 'i.mdoc'].map((path) => ({
+      path,
+      bytes: 'a\u00e9',
+    })),
+    { path: 'i.json', bytes: '{}' },
+    { path: 'j.jpg', bytes: sample.jpg },
+    { path: 'k.png', bytes: sample.png },
+    { path: 'l.avif', bytes: sample.avif },
+  ],
+};
+
+test.each(['source', 'content'] as const)('all that %s may have is pushed and committed', async (repository) => {
+  const files = welcome[repository];
   const own = await platform.site({ 'src/pages/index.astro': 'x' });
   await using work = await folder();
   const address = await platform.address(own, { repository });
