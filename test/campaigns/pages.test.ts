@@ -10,7 +10,6 @@ import { crawl, furnish, kindOf } from '#test/console/crawl.ts';
 import { openPottery, type Pottery } from '#test/console/pottery.ts';
 import { addSession, signedIn } from '#test/console/session.ts';
 import { inspect, type Look, looks } from '#test/web/looks.ts';
-import { isLong } from './size.ts';
 
 const here = 'http://desk.localhost';
 const visitor = 'grace@example.org';
@@ -24,13 +23,10 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => pottery?.close());
 
-/** The short form has each width, and each scheme, once. */
-const seen = isLong ? looks : looks.filter(({ width, colorScheme }) => (width === 390) === (colorScheme === 'light'));
-
 /** What is wrong with the page. */
 async function faultsOf(page: Page, name: string): Promise<string[]> {
   const faults: string[] = [];
-  for (const shown of seen) {
+  for (const shown of looks) {
     await page.setViewportSize({ width: shown.width, height: 900 });
     await inspect(page, name, shown).catch((error: Error) =>
       faults.push(`${name} at ${shown.width}: ${error.message}`),

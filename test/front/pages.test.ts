@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPeopleFixture, type PeopleFixture } from '#test/people/fixture.ts';
 import { violationsOf } from '#test/web/axe.ts';
-import { type Chrome, type Look, look, looks, openChrome, openLight } from '#test/web/looks.ts';
+import { type Chrome, type Look, look, openChrome, openLight } from '#test/web/looks.ts';
 
 let fixture: PeopleFixture;
 let chrome: Chrome;
@@ -34,22 +34,21 @@ const pages = {
   reference: '/docs/api/sites',
   errors: '/docs/errors',
 };
-test.each([looks[0], looks[3]] as Look[])(
-  'every page is accessible, light and still, at $width px, $colorScheme',
-  { timeout: 120_000 },
-  async (shown) => {
-    const page = await chrome.newPage(shown, { permissions: ['clipboard-read', 'clipboard-write'] });
-    const complaints: string[] = [];
-    page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
-    for (const [name, path] of Object.entries(pages)) {
-      await openLight(page, new URL(path, here).href);
-      await look(page, name, shown);
-      expect([name, ...(await violationsOf(page))]).toEqual([name]);
-    }
-    expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
-    await page.context().close();
-  },
-);
+test.each<Look>([
+  { width: 390, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+])('every page is accessible, light and still, at $width px, $colorScheme', { timeout: 120_000 }, async (shown) => {
+  const page = await chrome.newPage(shown, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const complaints: string[] = [];
+  page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
+  for (const [name, path] of Object.entries(pages)) {
+    await openLight(page, new URL(path, here).href);
+    await look(page, name, shown);
+    expect([name, ...(await violationsOf(page))]).toEqual([name]);
+  }
+  expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  await page.context().close();
+});
 
 test('a copy button copies what stands beside it', async () => {
   const page = await chrome.newPage(

@@ -131,13 +131,13 @@ async function giveOneSite(page: Page, name: string, at: Look): Promise<void> {
 
 // Two pages with their mistakes: on a busy machine each press takes seconds.
 test.each(looks)(
-  'at $width in $colorScheme an owner gives an app and an agent one website',
+  'at $width px an owner gives an app and an agent one website',
   {
     timeout: 90_000,
   },
   async (at) => {
     const { email, sites, call } = await ownerOfTwo();
-    const page = await newPage({ viewport: { width: at.width, height: 900 }, colorScheme: at.colorScheme });
+    const page = await newPage({ viewport: { width: at.width, height: 900 } });
     const { body: client } = await fixture.register({ redirect_uris: ['https://connector.example/callback'] });
     const asked = fixture.question(client.client_id, pkce().challenge);
     await page.goto(new URL(asked, here).href);

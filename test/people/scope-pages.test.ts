@@ -47,32 +47,29 @@ async function newOwner() {
   return { email, ...owner, sites };
 }
 
-test.each(looks)(
-  'an owner chooses a website and reading on the approval page, $width px, $colorScheme',
-  async (shown) => {
-    const { email, sites } = await newOwner();
-    const asked = await fixture.ask(email);
-    const page = await newPage(shown);
-    await goTo(page, await fixture.linkTo(email, 'access-request'));
-    expect(await page.getByLabel('All of them, also new ones').isChecked()).toBe(true);
-    expect(await page.getByLabel('Change and publish websites').isChecked()).toBe(true);
-    for (const power of [/where money goes/, /Changing the account/])
-      expect(await page.getByLabel(power).isChecked()).toBe(false);
-    expect(await page.getByLabel('The pottery').isVisible()).toBe(false);
-    await page.getByLabel('Only these').check();
-    await page.getByLabel('The pottery').check();
-    await page.getByLabel('Only read them').check();
-    await page.getByLabel(/Code shown/).fill(asked.body.user_code);
-    await look(page, 'approval', shown);
-    await page.getByRole('button', { name: 'Give access' }).click();
-    await page.getByText('Access granted').waitFor();
-    const { body } = await fixture.redeem(asked.body);
-    expect(body.token.scope).toEqual({ ...usualScope, access: 'read', sites: [sites[1]?.id] });
-    await page.context().close();
-  },
-);
+test.each(looks)('an owner chooses a website and reading on the approval page, $width px', async (shown) => {
+  const { email, sites } = await newOwner();
+  const asked = await fixture.ask(email);
+  const page = await newPage(shown);
+  await goTo(page, await fixture.linkTo(email, 'access-request'));
+  expect(await page.getByLabel('All of them, also new ones').isChecked()).toBe(true);
+  expect(await page.getByLabel('Change and publish websites').isChecked()).toBe(true);
+  for (const power of [/where money goes/, /Changing the account/])
+    expect(await page.getByLabel(power).isChecked()).toBe(false);
+  expect(await page.getByLabel('The pottery').isVisible()).toBe(false);
+  await page.getByLabel('Only these').check();
+  await page.getByLabel('The pottery').check();
+  await page.getByLabel('Only read them').check();
+  await page.getByLabel(/Code shown/).fill(asked.body.user_code);
+  await look(page, 'approval', shown);
+  await page.getByRole('button', { name: 'Give access' }).click();
+  await page.getByText('Access granted').waitFor();
+  const { body } = await fixture.redeem(asked.body);
+  expect(body.token.scope).toEqual({ ...usualScope, access: 'read', sites: [sites[1]?.id] });
+  await page.context().close();
+});
 
-test.each(looks)('an owner gives an app a power on the consent page, $width px, $colorScheme', async (shown) => {
+test.each(looks)('an owner gives an app a power on the consent page, $width px', async (shown) => {
   const { email } = await newOwner();
   const { body: client } = await fixture.register();
   const { verifier, challenge } = pkce();
@@ -91,7 +88,7 @@ test.each(looks)('an owner gives an app a power on the consent page, $width px, 
   await page.context().close();
 });
 
-test.each(looks)('an owner allows a refused call once, from its link, $width px, $colorScheme', async (shown) => {
+test.each(looks)('an owner allows a refused call once, from its link, $width px', async (shown) => {
   const { email, accountId, sites } = await newOwner();
   const [site, other] = sites;
   const scope = { ...usualScope, sites: [other?.id as string] };

@@ -39,7 +39,7 @@ async function askFor(page: Page, email: string): Promise<string> {
 /** Two windows, each at six pages. */
 const slow = { timeout: 60_000 };
 
-test.each(looks)('a code from another device opens the invitation, at $width px, $colorScheme', slow, async (shown) => {
+test.each(looks)('a code from another device opens the invitation, at $width px', slow, async (shown) => {
   const see = shown.width === 390 ? inspect : look;
   const ask = people(fixture);
   const owner = await fixture.newCaller();
@@ -76,7 +76,7 @@ test.each(looks)('a code from another device opens the invitation, at $width px,
 test('a code from another device opens the consent page that an app asked for', async () => {
   const { email } = await fixture.newOwner();
   const { body: client } = await fixture.register();
-  const [laptop, phone] = [await newPage(looks[2] as Look), await newPage(looks[0] as Look)];
+  const [laptop, phone] = [await newPage({ width: 1280 }), await newPage({ width: 390 })];
   await goTo(laptop, fixture.question(client.client_id, pkce().challenge));
   await goTo(phone, await askFor(laptop, email));
   await press(phone, 'Show a code');
@@ -88,7 +88,7 @@ test('a code from another device opens the consent page that an app asked for', 
   await phone.context().close();
 });
 
-test.each(looks)('the browser that asked signs in with one press, at $width px, $colorScheme', async (shown) => {
+test.each(looks)('the browser that asked signs in with one press, at $width px', async (shown) => {
   const { email } = await fixture.newOwner();
   const page = await newPage(shown);
   await goTo(page, '/account/delete');
@@ -101,9 +101,9 @@ test.each(looks)('the browser that asked signs in with one press, at $width px, 
 
 test('with the keyboard alone, in forced colours, a code signs a person in', async () => {
   const { email } = await fixture.newOwner();
-  const shown: Look = { width: 1280, colorScheme: 'dark' };
+  const shown: Look = { width: 1280 };
   const page = await chrome.newPage(shown, { javaScriptEnabled: false, forcedColors: 'active' });
-  const phone = await newPage(looks[0] as Look);
+  const phone = await newPage({ width: 390 });
   walk(page, { keyboard: true });
   const pressKey = (name: string) => activate(page, page.getByRole('button', { name, exact: true }));
   await goTo(page, '/signin');

@@ -61,7 +61,10 @@ async function violationsOfCopy(page: Page, areTargetsMeasured: boolean): Promis
     });
   if (!copy) throw new Error('the page has no browser');
   await copy.setContent(await page.content());
+  // The same content has the same state in each copy.
+  seen.set(copy, seen.get(page) ?? '');
   const found = await violationsOf(copy, copy, areTargetsMeasured);
+  seen.set(page, seen.get(copy) ?? '');
   await copy.close();
   return found;
 }

@@ -7,16 +7,16 @@ import { launchChromium } from './chromium.ts';
 
 const pictures = process.env.FRONTAGE_PICTURES;
 
-/** What each test of a page runs with: `test.each(looks)`. */
-export const looks = [390, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
-);
+/** What each test of a page runs with: `test.each(looks)`. Each shows both colour schemes in the same page. */
+export const looks: Look[] = [{ width: 390 }, { width: 1280 }];
+const schemes = ['dark', 'light'] as const;
 /** Of a page without its pictures, in bytes. */
 const weightMax = 150_000;
 /** Sources of pictures that are loaded before they are seen. */
 const eagerPictures = `[...document.images].filter(({ loading }) => loading !== 'lazy').map(({ src }) => src)`;
 
-export type Look = (typeof looks)[number];
+/** A page opens in the light scheme unless the look names another. */
+export type Look = { width: number; colorScheme?: 'light' | 'dark' };
 export type Chrome = Awaited<ReturnType<typeof openChrome>>;
 
 /** `hosts`: as `launchChromium` takes them. */
@@ -24,7 +24,7 @@ export async function openChrome(hosts?: string) {
   const browser = await launchChromium({ hosts });
   return {
     /** A page in a browser of its own. */
-    async newPage({ width, colorScheme }: Look, options: BrowserContextOptions = {}): Promise<Page> {
+    async newPage({ width, colorScheme = 'light' }: Look, options: BrowserContextOptions = {}): Promise<Page> {
       const viewport = { width, height: 900 };
       return await (await browser.newContext({ viewport, colorScheme, ...options })).newPage();
     },
@@ -32,21 +32,29 @@ export async function openChrome(hosts?: string) {
   };
 }
 
-/** Keeps a picture, and finds nothing wider than the window. */
+/** Keeps pictures in the look's scheme or in both, and finds nothing wider than the window. */
 export async function look(page: Page, name: string, { width, colorScheme }: Look): Promise<void> {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+  if (pictures) {
+    for (const scheme of colorScheme ? [colorScheme] : schemes) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), fullPage: true });
+    }
+  }
   expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
 }
 
 /**
- * `look`, and finds no violation of axe-core's rules; in forced colours too, once for each width, as they replace the
- * scheme. The page is light, and its pictures are lazy.
+ * `look`, and finds no violation of axe-core's rules in both schemes and in forced colours, which replace the scheme. The page is light, and its
+ * pictures are lazy.
  */
 export async function inspect(page: Page, name: string, shown: Look): Promise<void> {
-  for (const forcedColors of shown.colorScheme === 'light' ? (['active', 'none'] as const) : (['none'] as const)) {
-    await page.emulateMedia({ colorScheme: shown.colorScheme, forcedColors });
-    expect([name, forcedColors, await violationsOf(page, page, true)]).toEqual([name, forcedColors, []]);
-    await look(page, forcedColors === 'none' ? name : `${name}-forced`, shown);
+  for (const forcedColors of ['active', 'none'] as const) {
+    for (const colorScheme of forcedColors === 'active' ? (['light'] as const) : schemes) {
+      await page.emulateMedia({ colorScheme, forcedColors });
+      const way = [name, colorScheme, forcedColors];
+      expect([...way, ...(await violationsOf(page, page, true))]).toEqual(way);
+      await look(page, forcedColors === 'none' ? name : `${name}-forced`, { ...shown, colorScheme });
+    }
   }
   const isLight = (await page.content()).length < weightMax;
   expect([name, isLight, await page.evaluate(eagerPictures)]).toEqual([name, true, []]);
