@@ -1,6 +1,6 @@
 /**
- * How long a page of a history takes with a million entries. Prints the figures; holds them to the goal with
- * FRONTAGE_MEASURE=1, on a machine that has nothing else to do, and else to ten times as much.
+ * How long a page of a long history takes. With FRONTAGE_MEASURE=1, on a machine that has nothing else to do, it has a million entries and is held
+ * to the goal; else it has a tenth of them, and ten times as much time.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { actorOf } from '#api/access.ts';
@@ -8,9 +8,11 @@ import { historyOfAccount, historyOfSite, queryOf } from '#api/history/rules.ts'
 import { Site } from '#db/sites/site.ts';
 import { type Caller, createFixture, createSite } from '#test/api/fixture.ts';
 
-const slack = process.env.FRONTAGE_MEASURE === '1' ? 1 : 10;
+const isMeasured = process.env.FRONTAGE_MEASURE === '1';
+const slack = isMeasured ? 1 : 10;
 const goalMs = 20;
-const entries = 1_000_000;
+const entries = isMeasured ? 1_000_000 : 100_000;
+const rounds = isMeasured ? 50 : 20;
 const fixture = await createFixture();
 afterAll(() => fixture.close());
 
@@ -18,14 +20,15 @@ let owner: Caller;
 let other: Caller;
 let site: { id: string };
 
-/** A million entries of one account: nine of ten on one site, half of them only for the owner, ten by another account. */
+/** Entries of one account: nine of ten on one site, half of them only for the owner, ten by another account. */
 async function fill(): Promise<void> {
+  const tenth = entries / 10;
   await fixture.deps.em().execute(
     `insert into history_entry (id, at, owner_id, site_id, actor_id, elsewhere_id, via_kind, via_name, action, owners_only, subject_id, detail)
      select 'hist_' || lpad(n::text, 26, '0'), now() - n * interval '1 second', ?, case when n % 10 = 0 then null else ? end,
-       case when n % 100000 = 50001 then ? else ? end, case when n % 100000 = 50001 then ? end, 'token', 'Agent', 'site.updated', n % 2 = 0, 'site_x', '{"title": "A"}'
+       case when n % ? = 1 then ? else ? end, case when n % ? = 1 then ? end, 'token', 'Agent', 'site.updated', n % 2 = 0, 'site_x', '{"title": "A"}'
      from generate_series(1, ?::int) as n`,
-    [owner.accountId, site.id, other.accountId, owner.accountId, other.accountId, entries],
+    [owner.accountId, site.id, tenth, other.accountId, owner.accountId, tenth, other.accountId, entries],
   );
   await fixture.deps.em().execute('analyze history_entry');
 }
@@ -38,7 +41,7 @@ beforeAll(async () => {
 
 async function p95(path: string, caller = owner): Promise<number> {
   const times: number[] = [];
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < rounds + 10; round++) {
     const began = performance.now();
     const headers = { authorization: `Bearer ${caller.token}` };
     const answer = await fixture.app.inject({ method: 'GET', url: path, headers });
@@ -49,7 +52,7 @@ async function p95(path: string, caller = owner): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
 }
 
-test('a page of a million entries takes 20 ms (p95)', async () => {
+test('a page of a long history takes 20 ms (p95)', async () => {
   const since = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
   const middle = await owner.call('GET', `/v1/account/history`);
   const pages = {
@@ -61,7 +64,7 @@ test('a page of a million entries takes 20 ms (p95)', async () => {
   for (const [what, path] of Object.entries(pages)) {
     const took = await p95(path);
     // As a row of tools/bench/RESULTS.md.
-    console.info(`| ${what} with a million entries, p95 | ${took.toFixed(1)} ms | ${goalMs} ms |`);
+    console.info(`| ${what} with ${entries} entries, p95 | ${took.toFixed(1)} ms | ${goalMs} ms |`);
     expect(took).toBeLessThan(goalMs * slack);
   }
 }, 120_000);
@@ -76,7 +79,7 @@ test('each list reads its page by its index, deep or since a time', async () => 
     historyOfAccount(limited as never),
   ];
   const ago = (ms: number) => new Date(Date.now() - ms);
-  const deep = `${ago(9e8).toISOString()} hist_`;
+  const deep = `${ago(entries * 900).toISOString()} hist_`;
   const ranges = [
     { since: undefined, after: undefined },
     { since: undefined, after: deep },
