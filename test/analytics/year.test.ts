@@ -53,7 +53,7 @@ test('a year of a busy site is read in less than 100 ms', { timeout: 120_000 }, 
   const plain = await p95(`/v1/sites/${site.id}/redirects`, 20);
   const took: Record<string, number> = {};
   for (const period of ['24h', '7d', '30d', '12mo'])
-    took[period] = await quickest(100, () => p95(`/v1/sites/${site.id}/analytics?period=${period}`, 40));
+    took[period] = await quickest(100, () => p95(`/v1/sites/${site.id}/analytics?period=${period}`, 10));
   const words = Object.entries(took).map(([period, ms]) => `${period} ${ms.toFixed(0)} ms`);
   console.info(`p95 of a busy site: ${words.join(', ')}; of a call that reads nothing ${plain.toFixed(0)} ms`);
   // On a machine that is busy with other things every call takes longer, and this one by the same factor.
