@@ -7,12 +7,12 @@ import { freeNames } from '#db/sites/deletion.ts';
 import { detachSiteDomains } from '#db/sites/purge.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { createSite, errorOf } from '#test/api/fixture.ts';
-import { type ActivityFault, activityFaults } from '#test/publishing/activity-faults.ts';
+import { activityFaults, faultsOf } from '#test/publishing/activity-faults.ts';
 import { createDeletionFixture, type DeletionFixture, dayMs } from './fixture.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-const fileCount = 300;
+const fileCount = 60;
 const steps = [
   'settleSiteDeletion',
   'detachSite',
@@ -61,21 +61,18 @@ test('a purge removes everything of the site except receipts, domains and shared
   await full.close();
 });
 
-test.each(['fails before its effect', 'fails after its effect', 'runs twice at once'] as ActivityFault[])(
-  'a purge ends as usual where each of its steps %s',
-  async (fault) => {
-    const full = await fixture.fullSite(10);
-    const hashes = [...(await fixture.hashesOf(full.site.id))];
-    await fixture.ageStore();
-    await fixture.startDeletion(full);
-    for (const step of steps) fixture.around.set(step, activityFaults[fault]);
-    await fixture.purge(full.site.id);
-    await fixture.expectGone(full);
-    expect((await fixture.deps.store.sizes(hashes)).size).toBe(0);
-    expect(fixture.around.size).toBe(0);
-    await full.close();
-  },
-);
+test.each(faultsOf(0))('a purge ends as usual where each of its steps %s', async (fault) => {
+  const full = await fixture.fullSite(10);
+  const hashes = [...(await fixture.hashesOf(full.site.id))];
+  await fixture.ageStore();
+  await fixture.startDeletion(full);
+  for (const step of steps) fixture.around.set(step, activityFaults[fault]);
+  await fixture.purge(full.site.id);
+  await fixture.expectGone(full);
+  expect((await fixture.deps.store.sizes(hashes)).size).toBe(0);
+  expect(fixture.around.size).toBe(0);
+  await full.close();
+});
 
 test('a domain is detached only together with the end of its certificate', async () => {
   const full = await fixture.fullSite(1);
