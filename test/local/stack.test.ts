@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { identify, isRunning, type ProcessId } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
-import { type Stack, startStack } from '#tools/local/stack.ts';
+import { type Stack, type StackOptions, startStack } from '#tools/local/stack.ts';
 
 type Told = { databaseUrl: string; baseUrl: string; pids: number[] };
 
@@ -24,8 +24,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-async function startHere(folder = dataDir): Promise<Stack> {
-  const stack = await startStack({ dataDir: folder, durable: false, processes: [] });
+async function startHere(folder = dataDir, options: Partial<StackOptions> = {}): Promise<Stack> {
+  const stack = await startStack({ dataDir: folder, durable: false, processes: [], ...options });
   cleanups.push(() => stack.killAll());
   return stack;
 }
@@ -56,8 +56,13 @@ async function query(url: string, text: string) {
   }
 }
 
-test('stopping a stack leaves none of its processes', async () => {
-  const { parent, ids } = await startElsewhere();
+test('two stacks run side by side, and a stopped one leaves nothing but the other', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
+  cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
+  const [first, { parent, ids, databaseUrl }] = await Promise.all([startHere(), startElsewhere(other)]);
+  await first.stop();
+  expect(ids.filter(isRunning)).toEqual(ids);
+  expect(await query(databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
   parent.kill('SIGTERM');
   await once(parent, 'exit');
   expect(ids.filter(isRunning)).toEqual([]);
@@ -82,40 +87,17 @@ test('a start after a SIGKILL stops leftovers, keeps the data, and touches nothi
   expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
 });
 
-test('two stacks run side by side, and stopping one leaves the other', async () => {
-  const other = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
-  cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
-  const [first, second] = await Promise.all([startHere(), startElsewhere(other)]);
-  await first.stop();
-  expect(second.ids.filter(isRunning)).toEqual(second.ids);
-  expect(await query(second.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
-});
-
-test('a second stack on one folder is refused with the name of the holder', async () => {
-  await startHere();
-  const attempt = startStack({ dataDir, durable: false, processes: [] });
-  await expect(attempt).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
-});
-
-test('PostgreSQL killed with SIGKILL returns at its address with all commits', async () => {
-  const stack = await startHere();
+test('a stack holds its folder, keeps commits through SIGKILL, and reports unexpected exits', async () => {
+  const told = Promise.withResolvers<string>();
+  const stack = await startHere(dataDir, { onUnexpectedEnd: (name, how) => told.resolve(`${name}: ${how}`) });
+  const second = startStack({ dataDir, durable: false, processes: [] });
+  await expect(second).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
   await query(stack.databaseUrl, 'create table kept ()');
   await stack.kill('postgres');
   await expect(query(stack.databaseUrl, 'select 1')).rejects.toThrow();
   await stack.restart('postgres');
   expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
-});
-
-test('an unexpected exit is reported, a requested one is not', async () => {
-  const told = Promise.withResolvers<string>();
-  const stack = await startStack({
-    dataDir,
-    durable: false,
-    processes: [],
-    onUnexpectedEnd: (name, how) => told.resolve(`${name}: ${how}`),
-  });
-  cleanups.push(() => stack.killAll());
-  await stack.restart('postgres');
+  // That was requested, and is not reported.
   process.kill(stack.pid('temporal') as number, 'SIGKILL');
   expect(await told.promise).toBe('temporal: signal SIGKILL');
 });
