@@ -4,6 +4,7 @@ import { checkLedger } from '#activities/ledger.ts';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Answer } from '#test/api/fixture.ts';
+import { size } from '#test/campaigns/size.ts';
 import { until } from '#test/stack/until.ts';
 import { type PayingFixture, usePayingFixture } from './fixture.ts';
 import { heldIn } from './held.ts';
@@ -16,6 +17,8 @@ usePayingFixture((made) => {
 const acts = ['move', 'pay', 'expire', 'cancel', 'block'] as const;
 type Act = (typeof acts)[number];
 const pairs = acts.flatMap((first) => acts.filter((second) => second !== first).map((second) => [first, second]));
+/** Campaigns send each of two acts first; `npm test` sends one of them first. */
+const raced = size === 'one' ? pairs.filter(([first = '', second = '']) => first < second) : pairs;
 
 /** What a payment may be, and how much money is held, for each status of its booking. */
 const agreeing: Record<string, [payments: string[], held: number]> = {
@@ -30,7 +33,7 @@ const refusals = ['not_cancellable', 'slot_taken', 'invalid_slot', 'invalid_paym
 let racers = 0;
 
 /** A held booking with an open page at the provider, and the acts on it. */
-async function raced() {
+async function newRace() {
   const held = await heldIn(fixture, { wishes: { email: `racer-${++racers}@example.org` } });
   const { owner, site, publicId, id, paymentId, start, payUrl } = held;
   const { page } = await fixture.openLink(payUrl);
@@ -52,8 +55,8 @@ async function raced() {
   return { ...held, run };
 }
 
-test.each(pairs as [Act, Act][])('seats and money agree after %s and %s at once', async (first, second) => {
-  const { run, read, payment, paymentId, site, publicId } = await raced();
+test.each(raced as [Act, Act][])('seats and money agree after %s and %s at once', async (first, second) => {
+  const { run, read, payment, paymentId, site, publicId } = await newRace();
   const answers = await Promise.all([run(first, second), run(second, first)]);
   for (const [at, { status, body }] of answers.entries()) {
     if ([first, second][at] === 'pay') continue;
