@@ -1,5 +1,6 @@
 /** Odd calls to every route, on resources that exist: each is a success or an error of the contract. */
 import { afterAll, expect, test } from 'vitest';
+import { size } from '#test/campaigns/size.ts';
 import { createAccessFixture } from './access/access-fixture.ts';
 import { entryOf, partsOf, pathWith, sentTo } from './access/access-paths.ts';
 import { type Answer, errorOf, type Sent } from './fixture.ts';
@@ -12,6 +13,12 @@ const routes = routesOf(await fixture.document()).filter(({ path }) => path.star
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const named = routes.map((route) => [nameOf(route), route] as const);
 const closed = named.filter(([, { operation }]) => !operation.security);
+
+/** Of oddities that all calls meet in the same code, `npm test` sends each call one in four, beginning at another one; campaigns send all. */
+function someOf<Odd>(route: Route, odd: readonly Odd[]): readonly Odd[] {
+  const at = routes.indexOf(route);
+  return size === 'one' ? odd.filter((_one, index) => index % 4 === at % 4) : odd;
+}
 
 const paths = new Map<string, Promise<string>>();
 /** The path of the route to a resource of the owner that is made for it. */
@@ -74,7 +81,7 @@ test.each(withJson)('%s rejects bodies that do not match its schema', async (nam
   const { body: whole = {} } = sentTo(fixture, name);
   const unknown = await ask(route, path, { body: { ...whole, no_such_field: 1 } });
   expect(errorOf(unknown).code).toBe(faultOf(name, 'invalid_json'));
-  const bodies = schema ? [...oddBodies(schema, whole)] : [];
+  const bodies = schema ? someOf(route, [...oddBodies(schema, whole)]) : [];
   await askAll(
     route,
     bodies.map((body) => [path, { body }]),
@@ -88,16 +95,19 @@ test.each(named)('%s survives every path, query and header', async (name, route)
   expect(errorOf(unknown).code).toBe(faultOf(name, 'invalid_input'));
   const parts = route.path.includes('{') ? oddPathParts : [];
   await askAll(route, [
-    ...parts.map((part) => [withPart(route, part), sent] as const),
-    ...oddQueries(route).map((query) => [`${path}?${query}`, sent] as const),
-    ...oddHeaders.map((headers) => [path, { ...sent, headers: { ...sent.headers, ...headers } }] as const),
+    ...someOf(route, parts).map((part) => [withPart(route, part), sent] as const),
+    ...someOf(route, oddQueries(route)).map((query) => [`${path}?${query}`, sent] as const),
+    ...someOf(route, oddHeaders).map(
+      (headers) => [path, { ...sent, headers: { ...sent.headers, ...headers } }] as const,
+    ),
   ]);
 });
 
 test.each([...new Set(routes.map(({ path }) => path))])('%s refuses unsupported methods', async (path) => {
   const own = routes.filter((route) => route.path === path);
   const methods = own.map(({ method }) => method);
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK']) {
+  const all = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK'];
+  for (const method of someOf(own[0] as Route, all)) {
     if (methods.includes(method)) continue;
     const answer = await owner(method, withPart(own[0] as Route, 'x'));
     expect([method, answer.status, errorOf(answer).code]).toEqual([method, 405, 'method_not_allowed']);
