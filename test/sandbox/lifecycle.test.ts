@@ -9,7 +9,6 @@ import {
   dataDir,
   engine,
   listContainers,
-  newDeployment,
   newOwner,
   openKind,
   request,
@@ -49,24 +48,10 @@ describeKinds((kind) => {
     expect(await listContainers(owner)).toEqual([]);
   });
 
-  test('a new attempt removes what an earlier one of its deployment left', async () => {
-    const deploymentId = newDeployment();
-    const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
-    const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId, attempt: 1 });
-    const earlier = ended.catch((error) => error);
-    const later = await build(sandbox, site(), { deploymentId, attempt: 2 });
-    expect(later.outcome).toEqual({ status: 'built' });
-    expect(await earlier).not.toMatchObject({ status: 'built' });
-    const untouched = Symbol('untouched');
-    expect(await Promise.race([other.ended, Promise.resolve(untouched)])).toBe(untouched);
-    expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(1);
-    await other.ended.catch(() => {});
-  });
-
-  test('removing orphan builds removes only this installation’s unwanted ones', async () => {
+  test('orphans of this installation and earlier attempts are removed, and nothing else', async () => {
     const foreign = await openKind(kind);
     onTestFinished(() => foreign.close());
-    const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });
+    const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept', attempt: 1 });
     const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
     const theirs = await buildUntil(foreign, waits, 'I am waiting', { deploymentId: 'dep_theirs' });
     const asked: string[] = [];
@@ -74,9 +59,16 @@ describeKinds((kind) => {
     expect(await sandbox.removeOrphanBuilds(isUnfinished)).toBe(1);
     expect(asked.sort()).toEqual(['dep_kept', 'dep_orphan']);
     expect(await orphan.ended.catch((error) => error)).not.toMatchObject({ status: 'built' });
+    const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
+    const earlier = kept.ended.catch((error) => error);
+    const later = await build(sandbox, site(), { deploymentId: 'dep_kept', attempt: 2 });
+    expect(later.outcome).toEqual({ status: 'built' });
+    expect(await earlier).not.toMatchObject({ status: 'built' });
+    const untouched = Symbol('untouched');
+    expect(await Promise.race([other.ended, Promise.resolve(untouched)])).toBe(untouched);
     expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(1);
     expect(await foreign.removeOrphanBuilds(async () => false)).toBe(1);
-    await Promise.allSettled([kept.ended, theirs.ended]);
+    await Promise.allSettled([other.ended, theirs.ended]);
   });
 
   test('a failing file consumer gets its own error, and the build is removed', async () => {
