@@ -9,7 +9,7 @@ import { sized } from '#test/campaigns/size.ts';
 import { slowOffers } from './slow-model.ts';
 import { type Case, cases, changeDays, zones } from './timetables.ts';
 
-const runs = sized({ one: 1_000, short: 3_000, long: 100_000 });
+const runs = sized({ one: 300, short: 3_000, long: 100_000 });
 
 function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
   const day = dayOf(date) as number;

@@ -5,10 +5,10 @@ import { callWith } from '#test/api/fixture.ts';
 import { sized } from '#test/campaigns/size.ts';
 import { answered, createPayoutFixture, outcome, type PayoutFixture, tally } from './fixture.ts';
 
-const openings = sized({ one: 15, short: 30, long: 200 });
+const openings = sized({ one: 9, short: 30, long: 200 });
 /** How often each offer that was opened is accepted. */
 const acceptances = sized({ one: 2, short: 2, long: 4 });
-const rounds = sized({ one: 15, short: 30, long: 300 });
+const rounds = sized({ one: 6, short: 30, long: 300 });
 const timeoutMs = 600_000;
 
 let fixture: PayoutFixture;

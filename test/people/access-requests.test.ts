@@ -56,12 +56,12 @@ test('a request is redeemed once', async () => {
   ]);
 });
 
-test('of 1,000 concurrent redemptions over two processes exactly one gets the token', async () => {
+test('of 100 concurrent redemptions over two processes exactly one gets the token', async () => {
   const { email, accountId } = await fixture.newOwner();
   const request = await asked(email);
   await request.approve();
   const calls = [fixture.anyone, callWith(second.url)];
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, n) => fixture.redeem(request, calls[n % 2])));
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => fixture.redeem(request, calls[n % 2])));
   const won = answers.filter(({ status }) => status === 200);
   expect(won).toHaveLength(1);
   const codes = new Set(answers.filter((one) => !won.includes(one)).map((one) => errorOf(one).code));
