@@ -70,6 +70,7 @@ export default defineConfig({
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
           exclude: ['test/acceptance/start.test.ts'],
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },

@@ -4,12 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { useStack } from '#test/stack/stack.ts';
 
 const stack = useStack();
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 let count = 0;
 /** A site from a template, or one of a single page, which builds in half the time. */
@@ -38,7 +36,7 @@ export async function clone(
   url.username = body.username;
   url.password = body.password;
   const folder = await mkdtemp(join(tmpdir(), 'frontage-story-'));
-  folders.push(folder);
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const git = async (...args: string[]) => {
     const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
     const { stdout } = await promisify(execFile)('git', ['-C', folder, ...identity, ...args]);
