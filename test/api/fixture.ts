@@ -1,7 +1,5 @@
 /** The API on a free port, with a database and folders of its own, and callers with tokens. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import pino from 'pino';
 import { openAccount } from '#api/accounts/rules.ts';
 import type { Api } from '#api/api.ts';
@@ -15,7 +13,7 @@ import { type Config, readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { withContextFields } from '#runtime/log.ts';
-import { createTestDatabase, temporalAddress } from '#test/stack/database.ts';
+import { createTestDatabase, makeFolder, temporalAddress } from '#test/stack/database.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 type Json = any;
@@ -42,7 +40,7 @@ export async function createFixture(
   env: Record<string, string> = {},
   { builders = true, limits = {} }: { builders?: boolean; limits?: Partial<Limits> } = {},
 ) {
-  const dir = await mkdtemp(join(tmpdir(), 'frontage-api-'));
+  const dir = await makeFolder('frontage-api-');
   const database = await createTestDatabase();
   const usual = readConfig({
     DATABASE_URL: database.url,

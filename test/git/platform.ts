@@ -1,7 +1,5 @@
 /** A whole API on a free port, with one account and its sites, for tests that speak git. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { actorOf } from '#api/access.ts';
 import { buildApp } from '#api/app.ts';
 import { createCredential } from '#api/source/credentials.ts';
@@ -15,7 +13,7 @@ import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { newId, newPublicId, newSecret } from '#runtime/ids.ts';
 import { withLimits } from '#test/api/fixture.ts';
-import { createTestDatabase } from '#test/stack/database.ts';
+import { createTestDatabase, makeFolder } from '#test/stack/database.ts';
 
 /** An error's body, or whatever else was answered. */
 export type Answer = { error: { code: string; message: string; next_action?: string } } & Record<string, unknown>;
@@ -44,7 +42,7 @@ export type Platform = {
 
 export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platform> {
   const database = await createTestDatabase();
-  const folder = await mkdtemp(join(tmpdir(), 'frontage-git-'));
+  const folder = await makeFolder('frontage-git-');
   const usual = readConfig({
     DATABASE_URL: database.url,
     FRONTAGE_DATA: folder,

@@ -1,5 +1,7 @@
 /** A migrated PostgreSQL database for one test file: a copy of the run's template, made in about 15 ms. */
 import { randomBytes } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 
@@ -37,4 +39,9 @@ export function temporalAddress(): string {
 /** Where workers of this run keep the bundle of the workflows. */
 export function bundleDir(): string {
   return inject('services').bundleDir;
+}
+
+/** A folder of a test file, whose name begins like this. Nothing in it is executable. */
+export async function makeFolder(name: string): Promise<string> {
+  return await mkdtemp(join(inject('services').filesDir, name));
 }

@@ -18,10 +18,10 @@ import { openRunRecords } from '#tools/local/run-records.ts';
 
 const prefix = 'frontage-test-';
 const memory = '/dev/shm';
-const neededBytes = 512 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
-/** Where files are in memory, if this machine has room there. What lies there may not be executable. */
-export function memoryRoot(): string {
+/** Where files are in memory, if this machine has so much room there. What lies there may not be executable. */
+export function memoryRoot(neededBytes = 512 * mebibyte): string {
   const room = existsSync(memory) ? statfsSync(memory) : undefined;
   return room && room.bavail * room.bsize >= neededBytes ? memory : tmpdir();
 }

@@ -16,12 +16,18 @@ export type Services = {
   temporalAddress: string;
   /** Where the bundle of the workflows is kept, which the first worker makes. */
   bundleDir: string;
+  /** For the folders of test files: in memory if it has room for them, where nothing waits for a disk. */
+  filesDir: string;
 };
 
-/** Starts both. The answer's `stop` ends them and removes their folder. */
+/** What the files of tests that run at the same time may need. */
+const filesBytes = 4 * 1024 ** 3;
+
+/** Starts both. The answer's `stop` ends them and removes the folders. */
 export async function startServices(): Promise<Services & { stop(): Promise<void> }> {
   await sweepRunFolders();
   const folder = makeRunFolder(memoryRoot());
+  const filesDir = makeRunFolder(memoryRoot(filesBytes));
   const records = openRunRecords(join(folder, 'run'));
   const [postgres, temporal] = await Promise.all([
     startMigrated({
@@ -40,9 +46,10 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
     templateUrl: postgres.url,
     temporalAddress: temporal.address,
     bundleDir: join(folder, 'bundle'),
+    filesDir,
     async stop() {
       await Promise.all([postgres.stop(), temporal.kill()]);
-      removeRunFolder(folder);
+      for (const one of [folder, filesDir]) removeRunFolder(one);
     },
   };
 }
