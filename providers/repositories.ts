@@ -1,14 +1,14 @@
 /** The sites' bare git repositories, `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, used through `git`. */
 
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
 import { type Author, type Change, type NewCommit, writeBlob, writeCommit } from './repositories/commits.ts';
 import { readDiff } from './repositories/diffs.ts';
-import { type Place, runGit } from './repositories/git.ts';
+import type { Place } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
 import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
 import { type Merge, type Merged, mergeCommits, moveBranches } from './repositories/merges.ts';
@@ -106,10 +106,11 @@ export function openRepositories(dir: string): Repositories {
   return {
     place,
     async create(siteId, initial, author, at) {
-      for (const repository of ['source', 'content'] as const) {
+      const make = async (repository: Repository) => {
         const target = place(siteId, repository).dir;
-        if (!(await isThere(target))) await make(dir, target, initial?.[repository], author, at);
-      }
+        if (!(await isThere(target))) await makeRepository(dir, target, initial?.[repository], author, at);
+      };
+      await Promise.all([make('source'), make('content')]);
     },
     exists: (siteId, repository) => isThere(place(siteId, repository).dir),
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
@@ -191,7 +192,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** Creates the repository aside, and moves it into place with one rename: a kill leaves no partial repository. */
-async function make(
+async function makeRepository(
   dir: string,
   target: string,
   files: Map<string, Buffer> | undefined,
@@ -203,7 +204,7 @@ async function make(
   await mkdir(made, { recursive: true });
   await sweepMaking(aside);
   try {
-    await runGit({ dir: made }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', made]);
+    await writeEmpty(made);
     if (files) {
       const changes = [...files].map(([path, bytes]) => ({ path, bytes }));
       const commit = { ref: 'refs/heads/main', parent: null, message: 'Start the site', author, at, changes };
@@ -215,6 +216,14 @@ async function make(
     // Another call created the same one first.
     if (!(await isThere(target))) throw error;
   }
+}
+
+/** What `git init --bare --template= --initial-branch=main` writes (gitrepository-layout(5)), without a process. */
+async function writeEmpty(dir: string): Promise<void> {
+  const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'];
+  await Promise.all(folders.map((folder) => mkdir(join(dir, folder), { recursive: true })));
+  await writeFile(join(dir, 'config'), '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n');
+  await writeFile(join(dir, 'HEAD'), 'ref: refs/heads/main\n');
 }
 
 /** Reads a branch from git's files backend: its own file, else its line in `packed-refs`. */
