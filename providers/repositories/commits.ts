@@ -66,14 +66,18 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
   return stdout.toString().trim();
 }
 
+/** A first commit has all files of a site: their pack is kept as one file, which is written and synced faster than a file for each object. */
+const onePack = { 'fastimport.unpackLimit': '1' };
+
 /**
  * Writes the commit and moves the branch to it. Returns its id; null, without a change, if the tip was not `parent`.
  */
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);
   const { callId } = commit;
-  const logged = callId === undefined ? {} : { ...gitEnvironment(pushSettings), ...callEnvironment(callId) };
-  const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw'], logged);
+  const settings = { ...(commit.parent === null ? onePack : {}), ...(callId === undefined ? {} : pushSettings) };
+  const environment = { ...gitEnvironment(settings), ...(callId === undefined ? {} : callEnvironment(callId)) };
+  const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw'], environment);
   const ended = await finish(child, stream(commit));
   const { status, stderr: words, stdout } = ended;
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
