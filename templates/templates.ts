@@ -51,7 +51,16 @@ async function summarize(name: string): Promise<TemplateSummary> {
 const readTrees = async (...folders: string[]) =>
   (await Promise.all(folders.map(readTree))).flatMap((files) => [...files]);
 
+/** What was read stays: a running process has the starters of its release. */
+const trees = new Map<string, TemplateFiles>();
+
 async function readTree(folder: string): Promise<TemplateFiles> {
+  const tree = trees.get(folder) ?? (await readFiles(folder));
+  trees.set(folder, tree);
+  return new Map(tree);
+}
+
+async function readFiles(folder: string): Promise<TemplateFiles> {
   const items = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = items.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
   const files = paths.sort().map(async (path): Promise<[string, Buffer]> => {
