@@ -1,7 +1,6 @@
 /** One edge with a database and a store of its own, and the hands to publish on it. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
@@ -15,7 +14,7 @@ import { isCompressible } from '#providers/media-types.ts';
 import { createDiskStore } from '#providers/store/disk.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
-import { createTestDatabase } from '#test/stack/database.ts';
+import { createTestDatabase, makeFolder } from '#test/stack/database.ts';
 
 export const baseDomain = 'sites.test';
 
@@ -35,7 +34,7 @@ export type EdgeOptions = {
 };
 
 export async function createFixture() {
-  const dir = await mkdtemp(join(tmpdir(), 'frontage-edge-'));
+  const dir = await makeFolder('frontage-edge-');
   const database = await createTestDatabase();
   const db = new pg.Pool({ connectionString: database.url, max: 4 });
   db.on('error', () => {});

@@ -1,10 +1,10 @@
 /** The real `git` command as a pusher has it, away from the machine's own settings. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
+import { makeFolder } from '#test/stack/database.ts';
 
 export type Ended = { status: number | null; stdout: string; stderr: string };
 
@@ -60,7 +60,7 @@ export async function git(
 
 /** A folder that goes away when the test is over (`await using`). */
 export async function folder(): Promise<{ path: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'frontage-clone-'));
+  const path = await makeFolder('frontage-clone-');
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
