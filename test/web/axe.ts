@@ -48,23 +48,31 @@ const runsScripts = `(() => {
 })()`;
 const media = `['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query).matches)`;
 
+/** The page in which another is looked at, and what was copied into it. */
+const copies = new WeakMap<Page, { copy: Page; content: string }>();
+
 /** axe-core waits for timers, which do not run in a page without scripts: so it looks at the same HTML in another page. */
 async function violationsOfCopy(page: Page, areTargetsMeasured: boolean): Promise<string[]> {
   const [isDark, isForced] = await page.evaluate<boolean[]>(media);
-  const copy = await page
-    .context()
-    .browser()
-    ?.newPage({
-      viewport: page.viewportSize(),
-      colorScheme: isDark ? 'dark' : 'light',
-      forcedColors: isForced ? 'active' : 'none',
-    });
+  const before = copies.get(page);
+  const copy = before?.copy ?? (await page.context().browser()?.newPage());
   if (!copy) throw new Error('the page has no browser');
-  await copy.setContent(await page.content());
-  // The same content has the same state in each copy.
-  seen.set(copy, seen.get(page) ?? '');
-  const found = await violationsOf(copy, copy, areTargetsMeasured);
-  seen.set(page, seen.get(copy) ?? '');
-  await copy.close();
-  return found;
+  await copy.setViewportSize(page.viewportSize() ?? { width: 1280, height: 900 });
+  await copy.emulateMedia({
+    colorScheme: isDark ? 'dark' : 'light',
+    forcedColors: isForced ? 'active' : 'none',
+  });
+  const content = await page.content();
+  if (before?.content !== content) await copy.setContent(content);
+  if (!before)
+    page.once(
+      'close',
+      () =>
+        void copy
+          .context()
+          .close()
+          .catch(() => {}),
+    );
+  copies.set(page, { copy, content });
+  return await violationsOf(copy, copy, areTargetsMeasured);
 }
