@@ -121,7 +121,7 @@ export type Review = Awaited<ReturnType<typeof openReview>>;
  */
 export async function pressUntil(button: Locator, sign: Locator, act: 'click' | 'tap' = 'click') {
   const isShown = () =>
-    sign.waitFor({ timeout: 3_000 }).then(
+    sign.waitFor({ timeout: 1_500 }).then(
       () => true,
       () => false,
     );
@@ -151,6 +151,7 @@ export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click
 /** Sends what was typed. */
 export async function send({ frame }: Pick<Review, 'frame'>, words: string, act: 'click' | 'tap' = 'click') {
   const button = frame.getByRole('button', { name: 'Send' });
+  await takesPress({ frame }, 'send');
   await pressUntil(button, frame.locator('#messages').getByText(words), act);
 }
 
