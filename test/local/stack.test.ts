@@ -1,10 +1,10 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeFolder } from '#test/stack/database.ts';
 import { identify, isRunning, type ProcessId } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
 import { type Stack, type StackOptions, startStack } from '#tools/local/stack.ts';
@@ -14,8 +14,8 @@ type Told = { databaseUrl: string; baseUrl: string; pids: number[] };
 let dataDir: string;
 let cleanups: (() => Promise<unknown> | unknown)[];
 
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
+beforeEach(async () => {
+  dataDir = await makeFolder('frontage-stack-');
   chmodSync(dataDir, 0o711);
   cleanups = [() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })];
 });
@@ -57,7 +57,7 @@ async function query(url: string, text: string) {
 }
 
 test('two stacks run side by side, and a stopped one leaves nothing but the other', async () => {
-  const other = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
+  const other = await makeFolder('frontage-stack-');
   cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
   const [first, { parent, ids, databaseUrl }] = await Promise.all([startHere(), startElsewhere(other)]);
   await first.stop();
