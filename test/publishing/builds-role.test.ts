@@ -120,10 +120,13 @@ describe('with a database role of its own', { tags: 'bubblewrap' }, () => {
   });
 
   test('of several publishes at once the last goes live on each site', slow, async () => {
-    const [first, second] = [
-      await createSite(owner, { template: 'blank' }),
-      await createSite(owner, { template: 'blank' }),
-    ];
+    // A site of one page builds in half the time.
+    const newSite = async () => {
+      const site = await createSite(owner, { template: null });
+      await commit(site.id, 'src/pages/index.astro', '<h1>Plain</h1>');
+      return site;
+    };
+    const [first, second] = [await newSite(), await newSite()];
     const made = [];
     for (const { id } of [first, first, second])
       made.push((await post(`/v1/sites/${id}/publish`, {}, later)).body.id as string);
