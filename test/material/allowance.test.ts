@@ -5,8 +5,9 @@ import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material, tally } from './fixture.ts';
 
 let material: Material;
+const perDay = 20;
 beforeAll(async () => {
-  material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' }, { limits: { files_per_day: 50 } });
+  material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' }, { limits: { files_per_day: perDay } });
 });
 afterAll(() => material.close());
 
@@ -24,7 +25,7 @@ test('a search that finds nothing says where other photos are', async () => {
   expect(await find('a dentist')).toEqual({ items: [], next_action });
 });
 
-test('of 100 concurrent writes against a daily limit of 50 exactly 50 pass', async () => {
+test('of 40 concurrent writes against a daily limit of 20 exactly 20 pass', async () => {
   const owner = await material.owner();
   const second = await material.secondSite(owner);
   const sites = [owner.siteId, second];
@@ -44,19 +45,21 @@ test('of 100 concurrent writes against a daily limit of 50 exactly 50 pass', asy
       owner.call('POST', `/v1/sites/${siteId}/photos`, { body: { photo_id, path: `src/assets/photo-${n}.jpg` } }),
   ];
   const answers = await Promise.all(
-    Array.from({ length: 100 }, (_, n) => (ways[n % 4] as (typeof ways)[0])(n, sites[Math.floor(n / 4) % 2] ?? '')),
+    Array.from({ length: 2 * perDay }, (_, n) =>
+      (ways[n % 4] as (typeof ways)[0])(n, sites[Math.floor(n / 4) % 2] ?? ''),
+    ),
   );
-  expect(tally(answers)).toEqual({ 200: 50, rate_limited: 50 });
+  expect(tally(answers)).toEqual({ 200: perDay, rate_limited: perDay });
   const after = await Promise.all(sites.map((siteId) => material.assetFiles(siteId)));
   const arrived = after.flat().filter((path) => !path.endsWith('.credit.json')).length - before.flat().length;
-  expect(arrived).toBe(50);
-  expect(await material.usedToday(owner)).toBe(50);
+  expect(arrived).toBe(perDay);
+  expect(await material.usedToday(owner)).toBe(perDay);
 }, 120_000);
 
 test('a used-up daily limit names its reset at midnight UTC', async () => {
   const owner = await material.owner();
   const path = `/v1/sites/${owner.siteId}/commits`;
-  const changes = Array.from({ length: 50 }, (_, n) => ({
+  const changes = Array.from({ length: perDay }, (_, n) => ({
     path: `src/assets/${n}.png`,
     base64: sample.pngOf(n + 1, 1).toString('base64'),
   }));
@@ -64,7 +67,7 @@ test('a used-up daily limit names its reset at midnight UTC', async () => {
   const now = material.clock.now();
   const midnight = new Date(Math.ceil(now.getTime() / dayMs) * dayMs);
   const { limits } = (await owner.call('GET', '/v1/account')).body;
-  expect(limits.files_per_day).toEqual({ value: 50, used: 50, resets_at: midnight.toISOString() });
+  expect(limits.files_per_day).toEqual({ value: perDay, used: perDay, resets_at: midnight.toISOString() });
   const answer = await material.put(owner, owner.siteId, 'src/assets/more.png', sample.png);
   expect([answer.status, errorOf(answer)]).toMatchObject([429, { code: 'rate_limited', retryable: true }]);
   const wait = Number(answer.headers.get('retry-after'));
@@ -78,7 +81,7 @@ test('a used-up daily limit names its reset at midnight UTC', async () => {
 
 test('more files in a commit than a day allows are plan_limit', async () => {
   const owner = await material.owner();
-  const changes = Array.from({ length: 51 }, (_, n) => ({
+  const changes = Array.from({ length: perDay + 1 }, (_, n) => ({
     path: `src/assets/${n}.png`,
     base64: sample.pngOf(n + 1, 1).toString('base64'),
   }));
