@@ -1,17 +1,18 @@
 import type { EntityManager } from '#db/orm.ts';
 
-/** Polls until a state is reached, and fails with the last one seen. */
+/** Polls until a state is reached, less often the longer that takes, and fails with the last one seen. */
 export async function until<T>(
   look: () => Promise<T> | T,
   there: (seen: T) => boolean,
   timeoutMs = 25_000,
 ): Promise<T> {
-  const end = performance.now() + timeoutMs;
+  const began = performance.now();
   for (;;) {
     const seen = await look();
     if (there(seen)) return seen;
-    if (performance.now() > end) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waitedMs = performance.now() - began;
+    if (waitedMs > timeoutMs) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}`);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(20 + waitedMs / 10, 250)));
   }
 }
 
