@@ -107,8 +107,8 @@ test.each([...new Set(routes.map(({ path }) => path))])('%s refuses unsupported 
   const own = routes.filter((route) => route.path === path);
   const methods = own.map(({ method }) => method);
   const all = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK'];
-  for (const method of someOf(own[0] as Route, all)) {
-    if (methods.includes(method)) continue;
+  const refused = all.filter((method) => !methods.includes(method));
+  for (const method of someOf(own[0] as Route, refused)) {
     const answer = await owner(method, withPart(own[0] as Route, 'x'));
     expect([method, answer.status, errorOf(answer).code]).toEqual([method, 405, 'method_not_allowed']);
     const allowed = answer.headers.get('allow')?.split(', ') ?? [];
