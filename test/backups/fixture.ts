@@ -1,7 +1,6 @@
 /** An installation that is backed up, empty ones to restore into, and backup repositories. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkBackup } from '#operator/backups/check.ts';
 import { createBackup } from '#operator/backups/create.ts';
@@ -14,7 +13,7 @@ import { createDeps } from '#runtime/deps.ts';
 import type { Fixture as ApiFixture } from '#test/api/fixture.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { createFixture as createOutputFixture, type Fixture } from '#test/output/fixture.ts';
-import { createTestDatabase } from '#test/stack/database.ts';
+import { createTestDatabase, makeFolder } from '#test/stack/database.ts';
 
 export type { Fixture };
 export const env = { ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' };
@@ -33,7 +32,7 @@ type Deps = Pick<ApiFixture, 'config' | 'clock'>;
 
 /** An installation that nobody serves yet: an empty database, and a folder. */
 export async function openInstallation(more: Record<string, string> = {}) {
-  const [database, dir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'frontage-empty-'))]);
+  const [database, dir] = await Promise.all([createTestDatabase(), makeFolder('frontage-empty-')]);
   const config = readConfig({
     DATABASE_URL: database.url,
     FRONTAGE_DATA: dir,
@@ -58,7 +57,7 @@ export type Installation = Pick<Awaited<ReturnType<typeof openInstallation>>, 'c
 
 /** A folder for backups, and what an operator does with it. */
 export async function openFolder() {
-  const dir = await mkdtemp(join(tmpdir(), 'frontage-backup-test-'));
+  const dir = await makeFolder('frontage-backup-test-');
   return { ...operator(dir), remove: () => rm(dir, { recursive: true, force: true }) };
 }
 

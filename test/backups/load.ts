@@ -1,7 +1,5 @@
 /** Load with a record of promises: every response that confirmed stored data, with its time. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { contentOf } from '#api/source/content.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -14,6 +12,7 @@ import { forms } from '#test/forms/fixture.ts';
 import { commitFiles, git } from '#test/git/git.ts';
 import * as sample from '#test/git/samples.ts';
 import { sender } from '#test/output/sending.ts';
+import { makeFolder } from '#test/stack/database.ts';
 import { type Fixture, type Installation, sha256 } from './fixture.ts';
 
 type Kept = { kind: string; at: number; isThere(in_: Installation): Promise<boolean> };
@@ -31,7 +30,7 @@ export async function openLoad(fixture: Fixture) {
   if (declared.status !== 200) throw new Error(declared.text);
   const publicId: string = declared.body.public_id;
   const [slot] = await visits.slots(publicId, visits.dateIn(3));
-  const clone = await mkdtemp(join(tmpdir(), 'frontage-backup-clone-'));
+  const clone = await makeFolder('frontage-backup-clone-');
   const { body: credential } = await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, {
     body: { repository: 'content', access: 'write' },
   });

@@ -1,6 +1,5 @@
 /** Archives, as they are written and as somebody else makes them. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { extract, pack } from 'tar-stream';
@@ -9,11 +8,12 @@ import type { SiteDocument } from '#api/exports/document.ts';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import { createFixture, openInstallation } from '#test/backups/fixture.ts';
 import { openLoad } from '#test/backups/load.ts';
+import { makeFolder } from '#test/stack/database.ts';
 
 export type Entry = { name: string; bytes: Buffer; type?: 'file' | 'symlink' | 'directory'; linkname?: string };
 
 export async function openArchives() {
-  const dir = await mkdtemp(join(tmpdir(), 'frontage-export-test-'));
+  const dir = await makeFolder('frontage-export-test-');
   let count = 0;
   return {
     path: () => join(dir, `${++count}.tar`),

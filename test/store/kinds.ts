@@ -1,13 +1,13 @@
 /** The kinds of stores, and access to what is behind them. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe } from 'vitest';
 import { createDiskStore } from '#providers/store/disk.ts';
 import { createS3Store } from '#providers/store/s3.ts';
 import type { Store } from '#providers/store/store.ts';
+import { makeFolder } from '#test/stack/database.ts';
 import { type S3Server, startS3 } from './s3-server.ts';
 
 export type Place = {
@@ -34,7 +34,7 @@ const namesIn = async (folder: string) => (await readdir(folder).catch(() => [])
 
 export const onDisk: Kind = {
   async open() {
-    const dir = await mkdtemp(join(tmpdir(), 'frontage-store-'));
+    const dir = await makeFolder('frontage-store-');
     return {
       dir,
       openStore: () => createDiskStore(dir),
