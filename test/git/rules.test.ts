@@ -107,10 +107,8 @@ const single = [...hostilePushes, ...hostileFormats].filter(
 
 test.each(single)('the rules refuse $brings, with the rule', async ({ brings: _brings, ...hostile }) => {
   const { repository = 'source', files, without = [], says, code, names } = hostile;
-  const [path, { bytes = '', mode = '100644', oid = '0'.repeat(40) }] = [
-    files[0]?.path ?? without[0] ?? '',
-    files[0] ?? {},
-  ];
+  const [file] = files;
+  const path = file?.path ?? without[0] ?? '';
   const { deps } = platform;
   const rules = {
     repository,
@@ -118,8 +116,13 @@ test.each(single)('the rules refuse $brings, with the rule', async ({ brings: _b
     limits: { ...limitsIn(deps.config), ...limits },
     lift: () => '',
   };
-  const [refusal] = checkTree(rules, [], [{ path, oid: files.length > 0 ? oid : null, mode }]);
-  const verdict = refusal ?? (await checkContent(repository, path, Readable.from([Buffer.from(bytes as string)])));
+  const [refusal] = checkTree(
+    rules,
+    [],
+    [{ path, oid: file ? (file.oid ?? '0'.repeat(40)) : null, mode: file?.mode ?? '100644' }],
+  );
+  const verdict =
+    refusal ?? (await checkContent(repository, path, Readable.from([Buffer.from((file?.bytes ?? '') as string)])));
   expect(verdict).toMatchObject({ ...(code ? { code } : {}), path, remedy: expect.stringMatching(/\.$/) });
   expect(verdict && sentence(verdict)).toMatch(says);
   expect(verdict && sentence(verdict)).toContain(names ?? path);
