@@ -7,7 +7,6 @@ const long = [
   'acceptance/previews',
   'sandbox/sites',
   'sandbox/hostile',
-  'git/rules',
   'sandbox/warm',
   'sandbox/cache',
   'api/hostile',
@@ -16,6 +15,8 @@ const long = [
   'git/maintenance',
   'sandbox/image',
   'previews/races',
+  'comments/welcome',
+  'web/accessibility',
 ].map((name) => `/test/${name}.test.ts`);
 
 export class LongestFirst extends BaseSequencer {
