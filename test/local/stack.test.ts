@@ -11,6 +11,7 @@ import { type Stack, type StackOptions, startStack } from '#tools/local/stack.ts
 
 type Told = { databaseUrl: string; baseUrl: string; pids: number[] };
 
+const slow = { timeout: 60_000 };
 let dataDir: string;
 let cleanups: (() => Promise<unknown> | unknown)[];
 
@@ -56,7 +57,7 @@ async function query(url: string, text: string) {
   }
 }
 
-test('two stacks run side by side, and a stopped one leaves nothing but the other', async () => {
+test('two stacks run side by side, and a stopped one leaves nothing but the other', slow, async () => {
   const other = await makeFolder('frontage-stack-');
   cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
   const [first, { parent, ids, databaseUrl }] = await Promise.all([startHere(), startElsewhere(other)]);
@@ -68,9 +69,7 @@ test('two stacks run side by side, and a stopped one leaves nothing but the othe
   expect(ids.filter(isRunning)).toEqual([]);
 });
 
-test('a start after a SIGKILL stops leftovers, keeps the data, and touches nothing else', {
-  timeout: 60_000,
-}, async () => {
+test('a start after a SIGKILL stops leftovers, keeps the data, and touches nothing else', slow, async () => {
   const killed = await startElsewhere();
   await query(killed.databaseUrl, 'create table kept ()');
   killed.parent.kill('SIGKILL');
@@ -87,7 +86,7 @@ test('a start after a SIGKILL stops leftovers, keeps the data, and touches nothi
   expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
 });
 
-test('a stack holds its folder, keeps commits through SIGKILL, and reports unexpected exits', async () => {
+test('a stack holds its folder, keeps commits through SIGKILL, and reports unexpected exits', slow, async () => {
   const told = Promise.withResolvers<string>();
   const stack = await startHere(dataDir, { onUnexpectedEnd: (name, how) => told.resolve(`${name}: ${how}`) });
   const second = startStack({ dataDir, durable: false, processes: [] });

@@ -19,6 +19,8 @@ import { describeKinds } from './kinds.ts';
 
 const waits = siteThatRuns("console.log('I am waiting'); await new Promise((r) => setTimeout(r, 1e6));");
 
+const slow = { timeout: 90_000 };
+
 describeKinds((kind) => {
   const owner = newOwner();
   let sandbox: Sandbox;
@@ -48,7 +50,7 @@ describeKinds((kind) => {
     expect(await listContainers(owner)).toEqual([]);
   });
 
-  test('orphans of this installation and earlier attempts are removed, and nothing else', async () => {
+  test('orphans of this installation and earlier attempts are removed, and nothing else', slow, async () => {
     const foreign = await openKind(kind);
     onTestFinished(() => foreign.close());
     const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept', attempt: 1 });
