@@ -1,5 +1,6 @@
 /** Sandboxes started ahead. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
@@ -84,9 +85,9 @@ describe('with an engine', { tags: 'docker' }, () => {
   test('a warm sandbox does not outlive its killed worker', slow, async () => {
     const owner = newOwner();
     const worker = spawn(process.execPath, [join(import.meta.dirname, 'warm-worker.ts'), owner], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await expect.poll(() => listContainers(owner), { timeout: 60_000 }).toEqual(['warm']);
+    await once(worker.stdout, 'data');
     const sweeper = await openKind('docker', owner);
     expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
     expect(await listContainers(owner)).toEqual(['warm']);
