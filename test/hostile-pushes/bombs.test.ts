@@ -83,7 +83,7 @@ describe('a pack is refused within the memory limit if it contains', () => {
   );
 });
 
-const bytes = sized({ one: 20_000_000, short: 20_000_000, long: 90_000_000 });
+const bytes = sized({ one: 10_000_000, short: 20_000_000, long: 90_000_000 });
 
 test(`a push of ${bytes / 1_000_000} MB and its clone stay within the memory limit`, async () => {
   await using work = await folder();
