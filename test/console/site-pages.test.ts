@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 const slow = { timeout: 60_000 };
-
 /** The console as its owner sees it in this way. */
 const open = async (owner: { email: string }, path: string, way: Way): Promise<Page> =>
   walk(await fixture.open(owner, path, way), way);
@@ -189,27 +188,26 @@ test('tabs keep their places from page to page, and an empty page one sentence',
     }
     const [one] = places;
     expect([width, ...places]).toEqual([width, one]);
-    const shown = await page.evaluate<string>(`getComputedStyle(document.querySelector('p.empty')).display`);
-    expect([width, shown]).toEqual([width, 'block']);
+    const display = `getComputedStyle(document.querySelector('p.empty')).display`;
+    expect([width, await page.evaluate(display)]).toEqual([width, 'block']);
   }
   await page.context().close();
 });
 
 test('pages with hostile words fit a phone, pass axe, and run none of them', async () => {
   const { owner, site } = await fixture.newBusySite(hostile);
-  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
-  const tabs = ['', '/visitors', '/comments', '/history', `/versions/${items[0].id}`];
+  const [{ id }] = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items;
+  const tabs = ['', '/visitors', '/comments', '/history', `/versions/${id}`];
   const page = await fixture.open(owner, '/account');
   const paths = ['/account', '/account/agents', ...tabs.map((tab) => `/account/sites/${site.id}${tab}`)];
   for (const [at, path] of paths.entries()) {
     await openLight(page, `${fixture.here}${path}`);
-    for (const width of [390, 1280]) {
+    for (const { width } of looks) {
       await page.setViewportSize({ width, height: 900 });
       await fixture.keep(page, `hostile-${path.split('/').at(-1)?.slice(0, 12)}-${width}`);
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width]);
-      // Each at one of the widths.
-      if ((width === 390) === (at % 2 === 0))
-        expect([path, width, ...(await violationsOf(page, page, true))]).toEqual([path, width]);
+      if ((width === 390) !== (at % 2 === 0)) continue;
+      expect([path, width, ...(await violationsOf(page, page, true))]).toEqual([path, width]);
     }
     expect(await page.title()).not.toBe('pwned');
     expect(await page.locator('img[onerror], main script').count()).toBe(0);

@@ -57,7 +57,7 @@ async function query(url: string, text: string) {
   }
 }
 
-test('two stacks run side by side, and a stopped one leaves nothing but the other', slow, async () => {
+test('two stacks run side by side, and a stopped one leaves nothing behind', slow, async () => {
   const other = await makeFolder('frontage-stack-');
   cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
   const [first, { parent, ids, databaseUrl }] = await Promise.all([startHere(), startElsewhere(other)]);

@@ -48,7 +48,7 @@ describeFirst((kind) => {
   let kept: ReturnType<typeof buildAndKeep> | undefined;
   const first = () => (kept ??= buildAndKeep(sandbox, withPhoto));
 
-  test('a site’s next build reuses its pictures, and sends no file that it has again', slow, async () => {
+  test('a site’s next build reuses its pictures, and sends no file again', slow, async () => {
     const { outcome, files, kept } = await first();
     expect(outcome).toEqual({ status: 'built' });
     const { 'index.html': home, ...others } = Object.fromEntries(files);
