@@ -84,15 +84,16 @@ function typeOf({ fileTypes }, file) {
  */
 export async function runOperation(server, operation, words, options) {
   const { query, body: schema, method, takesFile, givesFile } = operation;
+  requireWords(operation, words);
+  const { search, body: given } = await readFlags(operation, options);
+  const sent = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
+  const missing = requiredOf(operation).filter((name) => sent[name] === undefined && !search.has(name));
+  if (missing.length > 0)
+    throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, helpCommand(operation));
+  const body = await withSiteIds(server, sent);
   const named = await pathOf(server, operation, words);
   // The skill can be read without a token.
   const path = server.token ? named : named.replace(/^\/v1\/skill(\/|$)/, '/skill/');
-  const { search, body: given } = await readFlags(operation, options);
-  const sent = operation.preset ? { ...given, ...operation.preset, thread_id: words.at(-1) } : given;
-  const body = await withSiteIds(server, sent);
-  const missing = requiredOf(operation).filter((name) => body[name] === undefined && !search.has(name));
-  if (missing.length > 0)
-    throw usage(`The command also needs ${missing.map(asFlag).join(' and ')}.`, helpCommand(operation));
   const waits = query.some(({ name }) => name === 'wait');
   if (waits && options.wait !== undefined) search.set('wait', options.wait);
   const { file } = options.flags;
@@ -145,6 +146,15 @@ const helpCommand = ({ noun, verb }) => `frontage ${noun} ${verb} --help`;
 const asFlag = (name) => `--${flagOf(name)}`;
 
 /**
+ * @param {Operation} operation
+ * @param {string[]} words
+ */
+function requireWords(operation, words) {
+  if (words.length !== operation.parts.length)
+    throw usage(`The command takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
+}
+
+/**
  * The path with the words filled in. A site may be given by its name, and its live version too.
  * @param {Server} server
  * @param {Operation} operation
@@ -152,8 +162,6 @@ const asFlag = (name) => `--${flagOf(name)}`;
  */
 async function pathOf(server, operation, words) {
   const { parts, path } = operation;
-  if (words.length !== parts.length)
-    throw usage(`The command takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
   const isOfSite = path.startsWith('/v1/sites/{') && !/^site_/.test(words[0] ?? '');
   const values = [...words];
   if (isOfSite) values[0] = (await siteOf(server, words[0])).id;

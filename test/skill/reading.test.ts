@@ -126,8 +126,10 @@ test('a missing required option is named before anything is sent', async () => {
   answers['GET /openapi.json'] = () => [200, { paths: { '/b/{public_id}/slots': { get } } }];
   answers['GET /b/x/slots?service=a&date=2026-12-01'] = () => [200, { slots: [] }];
   const slots = async (...more: string[]) => await run(['offer', 'slots', 'x', '--service', 'a', ...more], { env });
+  const noSites = { items: [], next_cursor: null };
   const missing = '✗ The command also needs --date.\n→ frontage offer slots --help\n';
   expect(await slots()).toEqual({ exit: 2, out: '', err: missing });
+  answers['GET /v1/sites?limit=200'] = answers['GET /v1/sites?limit=200&status=deleting'] = () => [200, noSites];
   expect((await slots('--date', '2026-12-01')).exit).toBe(0);
   const { out } = await run(['offer', '--help']);
   expect(out).toContain('frontage offer slots <public-id> --service … --date …\n');
