@@ -5,6 +5,7 @@ import { startRelay } from '#db/outbox.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
 import { buildApp } from './app.ts';
+import { loadServer } from './mcp/routes.ts';
 import { startSweeping } from './sweeps.ts';
 
 const config = readConfig();
@@ -23,8 +24,11 @@ const observing =
     await import('#runtime/telemetry/metrics-server.ts')
   ).serveMetrics(deps, () => !deps.shutdown.signal.aborted));
 process.send?.({ ready: true, url });
-// Builds the description of the API now: the first call that reads it would wait for it.
-setImmediate(() => app.swagger());
+// Prepared now: the first call that needs them would wait for them.
+setImmediate(() => {
+  app.swagger();
+  void loadServer();
+});
 
 let stopping = false;
 async function stop(): Promise<void> {

@@ -1,7 +1,6 @@
 /** Sends mail over SMTP (RFC 5321). Callers get the meaning of a response, never its text. */
 import { Transform } from 'node:stream';
-import { createTransport, type SendMailOptions } from 'nodemailer';
-import addressparser from 'nodemailer/lib/addressparser';
+import type { SendMailOptions } from 'nodemailer';
 import type { WrittenMail } from '#web/mails/layout.ts';
 
 /**
@@ -42,10 +41,48 @@ const connectionsMax = 5;
 const inHandMax = 25;
 
 /**
- * A pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the first
- * mail. The sender of a mail about a website is `"<hostname> via <name in from>"`. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without.
+ * A mailer with a pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the
+ * first mail. The sender of a mail about a website is `"<hostname> via <name in from>"`.
  */
-export function openMailer({ url, from }: { url: string; from: string }): Mailer {
+export function openMailer(options: { url: string; from: string }): Mailer {
+  let opened: ReturnType<typeof connect> | undefined;
+  let inHand = 0;
+  return {
+    async send({ messageId, hostname, attachments = [], beforeEnd, ...mail }) {
+      if (inHand >= inHandMax) throw new MailNotSent('later', 'too many e-mails are waiting for the mail server');
+      inHand += 1;
+      let isHandedOver = false;
+      try {
+        opened ??= connect(options);
+        const { transport, sender } = await opened;
+        const product = sender?.name || 'Frontage';
+        await transport.sendMail({
+          ...mail,
+          ...(hostname && sender ? { from: { name: `${hostname} via ${product}`, address: sender.address } } : {}),
+          attachments: [...attachments],
+          messageId: `<${messageId}>`,
+          headers: { 'auto-submitted': 'auto-generated' },
+          async beforeEnd() {
+            await beforeEnd?.();
+            isHandedOver = true;
+          },
+        } as SendMailOptions);
+      } catch (error) {
+        throw translate(error as SmtpError, isHandedOver);
+      } finally {
+        inHand -= 1;
+      }
+    },
+    close: () => void opened?.then(({ transport }) => transport.close()),
+  };
+}
+
+/** Most processes send no mail, so the package is loaded here. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without. */
+async function connect({ url, from }: { url: string; from: string }) {
+  const [{ createTransport }, { default: addressparser }] = await Promise.all([
+    import('nodemailer'),
+    import('nodemailer/lib/addressparser'),
+  ]);
   const server = new URL(url);
   const transport = createTransport(
     {
@@ -72,34 +109,7 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
     message.transform(() => endingWith((data as Partial<OutgoingMail>).beforeEnd));
     done();
   });
-  const sender = addressparser(from, { flatten: true })[0];
-  const product = sender?.name || 'Frontage';
-  let inHand = 0;
-  return {
-    async send({ messageId, hostname, attachments = [], beforeEnd, ...mail }) {
-      if (inHand >= inHandMax) throw new MailNotSent('later', 'too many e-mails are waiting for the mail server');
-      inHand += 1;
-      let isHandedOver = false;
-      try {
-        await transport.sendMail({
-          ...mail,
-          ...(hostname && sender ? { from: { name: `${hostname} via ${product}`, address: sender.address } } : {}),
-          attachments: [...attachments],
-          messageId: `<${messageId}>`,
-          headers: { 'auto-submitted': 'auto-generated' },
-          async beforeEnd() {
-            await beforeEnd?.();
-            isHandedOver = true;
-          },
-        } as SendMailOptions);
-      } catch (error) {
-        throw translate(error as SmtpError, isHandedOver);
-      } finally {
-        inHand -= 1;
-      }
-    },
-    close: () => transport.close(),
-  };
+  return { transport, sender: addressparser(from, { flatten: true })[0] };
 }
 
 /** A stream that passes the mail on, and waits before its end. */

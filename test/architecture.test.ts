@@ -136,6 +136,17 @@ test('only runtime/config.ts reads the environment', () => {
   ).toEqual([]);
 });
 
+test('packages that delay a start are loaded at their first use', () => {
+  const delaying = /^(import|\}) (?!type\b).*\bfrom '(stripe|yaml|nodemailer|@modelcontextprotocol\/sdk)\b/;
+  expect(
+    places(
+      product.filter((file) => file !== 'api/mcp/server.ts'),
+      delaying,
+    ),
+  ).toEqual([]);
+  expect(places(product, /^(import|\}) (?!type\b).*\bfrom '(\.|#api\/mcp)\/server\.ts'/)).toEqual([]);
+});
+
 test('only the clock reads the time of day', () => {
   const others = ['test', 'tools/bench', 'skill/client'];
   // A script in a visitor's browser has no other clock.

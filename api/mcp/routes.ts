@@ -3,7 +3,6 @@
  * is no session to resume (GET) or to end (DELETE).
  */
 import { Readable } from 'node:stream';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { challenge } from '#api/oauth/metadata.ts';
@@ -13,7 +12,7 @@ import { beginError } from '#api/plugins/errors.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import type { SkillTree } from '#skill/tree.ts';
-import { type Served, servedBy, serverFor } from './server.ts';
+import type { Served } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
@@ -38,6 +37,9 @@ export function mcpErrorHandler(scope: Api, { config }: Deps): void {
   });
 }
 
+/** The protocol's package: loaded when the process is ready or at the first call, because it delays a start. */
+export const loadServer = () => import('./server.ts');
+
 export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: Operations): void {
   // The description is complete only when all routes are registered.
   let served: Served | undefined;
@@ -47,9 +49,8 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
     // memory.
     if (Array.isArray(request.body))
       return reply.code(400).send(fault(-32600, 'Send each message in a separate request.'));
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      enableJsonResponse: !wantsProgress(request.body),
-    });
+    const { newTransport, servedBy, serverFor } = await loadServer();
+    const transport = newTransport({ enableJsonResponse: !wantsProgress(request.body) });
     served ??= servedBy(deps, skill, operations.all());
     const server = serverFor(served, {
       send: apiClientFor(scope, request),

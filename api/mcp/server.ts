@@ -1,6 +1,10 @@
 /** An MCP server for one request. It is stateless, so any process can handle the next request. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
+  type WebStandardStreamableHTTPServerTransportOptions as TransportOptions,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
@@ -48,6 +52,8 @@ export function servedBy(
   const offers = offered(operations, config);
   return { config, skill, operations, offers, tools: toolsFor(offers), shutdown: shutdown.signal };
 }
+
+export const newTransport = (options: TransportOptions) => new WebStandardStreamableHTTPServerTransport(options);
 
 /** The request that the server responds to. */
 export type Asked = { send: ApiClient; actor: Pick<Actor, 'scope'>; requestId: string };

@@ -1,5 +1,5 @@
 /** Faults of the payment provider, by their meaning for the caller. */
-import Stripe from 'stripe';
+import { sdk } from './sdk.ts';
 
 /**
  * `unanswered`: no response, or one that asks for a retry; the request may have taken effect. `invalid_credentials`:
@@ -23,7 +23,7 @@ export class PaymentsFault extends Error {
 
 export function translate(error: unknown): PaymentsFault {
   if (error instanceof PaymentsFault) return error;
-  if (!(error instanceof Stripe.errors.StripeError)) throw error;
+  if (!(error instanceof sdk().errors.StripeError)) throw error;
   const { statusCode = 0, code = '' } = error;
   return new PaymentsFault(reasonOf(statusCode, code), `${statusCode} ${code}`.trim(), isKept(statusCode));
 }

@@ -1,7 +1,10 @@
 /** Which posts are drafts. The platform decides before the site's code runs. Pure. */
+import { createRequire } from 'node:module';
 import { parse as parseToml } from 'smol-toml';
-import { parse as parseYaml } from 'yaml';
 import { extensionOf } from '#providers/paths.ts';
+
+/** Loaded at its first use: its 70 modules delay each start. */
+const yaml = (): typeof import('yaml') => createRequire(import.meta.url)('yaml');
 
 /** Front matter, found by the regular expression of the site framework, so that both agree on drafts. */
 const frontMatter = /(?:^\uFEFF?|^\s*\n)(---|\+\+\+)([\s\S]*?\n)(?:---|\+\+\+)/;
@@ -52,7 +55,7 @@ function isTrue(value: unknown): boolean {
 const read: Record<DraftData['format'], (text: string) => unknown> = {
   json: parseJson,
   toml: (text) => readable(() => parseToml(text)),
-  yaml: (text) => readable(() => parseYaml(text)),
+  yaml: (text) => readable(() => yaml().parse(text)),
 };
 
 /** The parser's own message would quote the post. */

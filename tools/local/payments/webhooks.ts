@@ -1,6 +1,6 @@
 /** Signed webhooks: lost, duplicated or delayed as the knobs say, and retried until they are accepted. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import Stripe from 'stripe';
+import { sdk } from '#providers/payments/sdk.ts';
 import { newName, type PaymentsStub, type StoredObject, seconds } from './state.ts';
 
 /** The endpoint of the webhooks, and their signing secret. */
@@ -21,7 +21,7 @@ export function createWebhooks(stub: () => PaymentsStub, hooks: Hooks) {
     await sleep(afterMs);
     for (let tries = 0; tries < triesMax && !closed; tries++) {
       const signing = { payload, secret: hook.secret, timestamp: seconds(stub()) };
-      const signature = await Stripe.webhooks.generateTestHeaderStringAsync(signing);
+      const signature = await sdk().webhooks.generateTestHeaderStringAsync(signing);
       const headers = { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature };
       const answer = await fetch(hook.url, { method: 'POST', headers, body: payload }).catch(() => undefined);
       if (answer?.ok) return;
