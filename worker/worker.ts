@@ -52,12 +52,12 @@ Runtime.install({
 
 const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
 const isForPlatform = config.queues.includes('platform');
-// In parallel: they have no dependencies on each other.
+// In parallel: they have no dependencies on each other. The server takes a second for the schedules.
+const scheduled = isForPlatform ? untilReachable(() => ensureSchedules(deps.temporal)) : undefined;
 const [sandbox, connection, bundle] = await Promise.all([
   config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
   untilReachable(() => NativeConnection.connect({ address: config.temporal.address })),
   isForPlatform ? workflowBundle(config.dataDir, logger, tracing?.workflowModules) : undefined,
-  isForPlatform ? untilReachable(() => ensureSchedules(deps.temporal)) : undefined,
 ]);
 const common: Omit<WorkerOptions, 'taskQueue'> = {
   connection,
@@ -88,6 +88,7 @@ const observing =
     // The role of a worker that serves only builds cannot read what they count (db/builds-role.ts).
     ofDatabase: isForPlatform,
   }));
+await scheduled;
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
