@@ -34,11 +34,15 @@ const withOldNames = (body: string) => body.replaceAll('allowed_payment_method_t
 
 const running = new Map<string, Promise<StripeMock>>();
 
-/** The mock of this process: its start takes a second of CPU time, and it has no state. */
-export function stripeMock(program: string): Promise<StripeMock> {
-  const mock = running.get(program) ?? startStripeMock(program);
-  running.set(program, mock);
-  return mock;
+/** The mock of this process, which its first request starts: that takes a second of CPU time. It has no state. */
+export function stripeMock(program: string): StripeMock {
+  return {
+    async ask(request) {
+      const mock = running.get(program) ?? startStripeMock(program);
+      running.set(program, mock);
+      return await (await mock).ask(request);
+    },
+  };
 }
 
 /** Its shell reads from our pipe, so it ends when this process does, even on SIGKILL. */

@@ -39,7 +39,7 @@ const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes, ..
 type Answer = { status: number; body: object };
 
 export async function startPaymentsStub(options: PaymentsStubOptions) {
-  const shapes = options.mock === undefined ? noMock : await stripeMock(options.mock);
+  const shapes = options.mock === undefined ? noMock : stripeMock(options.mock);
   const answered = new Map<string, { body: string; answer: Promise<Answer> }>();
   const hooks = createWebhooks(() => stub, options.hooks ?? {});
   const stub: PaymentsStub = {
