@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
 import { type Owner, openAccount } from './owner.ts';
-import type { Stack } from './stack.ts';
+import type { Addresses, Stack } from './stack.ts';
 import { UserError } from './user-error.ts';
 
 /** Not `demo`: that name is reserved. */
@@ -12,7 +12,7 @@ const name = 'workshop';
 const title = 'The workshop on the quay';
 
 /** The owner of the first start; created again if the database no longer accepts the token. */
-export async function ensureOwner(stack: Stack): Promise<Owner> {
+export async function ensureOwner(stack: Addresses): Promise<Owner> {
   const file = join(stack.dataDir, 'owner.json');
   if (existsSync(file)) {
     const owner: Owner = JSON.parse(readFileSync(file, 'utf8'));

@@ -32,6 +32,8 @@ export type StackOptions = {
   durable: boolean;
   /** Prepares what else our processes need, and returns further settings for them; runs while the databases start. */
   prepare?: () => Promise<NodeJS.ProcessEnv>;
+  /** Runs when the API is ready, while others may still start. The start waits for it. */
+  whenApiReady?: (addresses: Addresses) => Promise<void>;
   /** Starts Temporal; the development server by default. */
   temporal?: typeof startTemporal;
   /** Which of our processes to start; all by default. */
@@ -42,7 +44,7 @@ export type StackOptions = {
   onUnexpectedEnd?: (name: ServiceName, how: string) => void;
 };
 
-export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'> & {
+export type Addresses = {
   dataDir: string;
   /** Address of the API, the owner's pages and git. */
   baseUrl: string;
@@ -63,11 +65,15 @@ export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'
   ports: Ports;
   /** The environment of our processes, for commands that use the same system. */
   env: NodeJS.ProcessEnv;
-  /** Stops everything in order and frees the folder. */
-  stop(): Promise<void>;
-  /** Kills everything at once and frees the folder. */
-  killAll(): Promise<void>;
 };
+
+export type Stack = Pick<ServiceManager<ServiceName>, 'pid' | 'kill' | 'restart'> &
+  Addresses & {
+    /** Stops everything in order and frees the folder. */
+    stop(): Promise<void>;
+    /** Kills everything at once and frees the folder. */
+    killAll(): Promise<void>;
+  };
 
 /** Starts the system and returns when all of it is ready. If a part fails, the others are stopped. */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -145,7 +151,11 @@ async function startServices(
   };
   const dependencies = startDependencies(context, services, options.prepare);
   try {
-    await allSettled([...dependencies, ...[...stubs, ...processes].map((name) => services.start(name))]);
+    const start = async (name: ServiceName) => {
+      await services.start(name);
+      if (name === 'api') await options.whenApiReady?.(addresses(context));
+    };
+    await allSettled([...dependencies, ...[...stubs, ...processes].map(start)]);
   } catch (error) {
     await shutDown('stop');
     throw error;
@@ -208,7 +218,7 @@ async function allSettled(starts: (Promise<void> | undefined)[]): Promise<void> 
   if (failed) throw failed.reason;
 }
 
-function addresses(context: Context) {
+function addresses(context: Context): Addresses {
   const env = processEnv(context);
   return {
     dataDir: context.dataDir,

@@ -19,17 +19,19 @@ let stack: Stack | undefined;
 let sandbox: BuildSandbox | undefined;
 
 async function start(): Promise<void> {
+  const opened = Promise.withResolvers<Owner>();
   stack = await startStack({
     dataDir,
     durable: true,
     ports: () => namedPorts(dataDir, process.env),
     env: userSettings(),
     prepare,
+    whenApiReady: async (addresses) => opened.resolve(await ensureOwner(addresses)),
     progress,
     signal: stopping.signal,
     onUnexpectedEnd: (name, how) => void restartProcess(name, how),
   });
-  const owner = await ensureOwner(stack);
+  const owner = await opened.promise;
   const demo = await tryDemo(stack, owner);
   writeDevFiles(stack, owner, demo);
   const cloneUrl = demo && (await demoCloneUrl(stack, owner, demo));
