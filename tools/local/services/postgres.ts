@@ -181,7 +181,7 @@ async function acceptsQueries(daemon: Daemon, port: number, password: string): P
       await client.query('select 1');
       return true;
     } catch {
-      await sleep(15);
+      await sleep(30);
     } finally {
       await client.end().catch(() => {});
     }

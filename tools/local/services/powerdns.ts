@@ -77,7 +77,8 @@ export async function waitUntilUp(
       const log = await readFile(logFile, 'utf8').catch(() => '');
       throw new UserError(`${name} did not start: ${log.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
     }
-    await sleep(10);
+    // Each poll takes a few milliseconds of CPU time, which the rest of the start needs.
+    await sleep(50);
   }
 }
 
