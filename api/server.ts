@@ -24,11 +24,11 @@ const observing =
     await import('#runtime/telemetry/metrics-server.ts')
   ).serveMetrics(deps, () => !deps.shutdown.signal.aborted));
 process.send?.({ ready: true, url });
-// Prepared now: the first call that needs them would wait for them.
-setImmediate(() => {
+// The first call that needs them would wait for them. Not at once, because a start of the whole system waits for its own calls.
+setTimeout(() => {
   app.swagger();
   void loadServer();
-});
+}, 3_000).unref();
 
 let stopping = false;
 async function stop(): Promise<void> {
