@@ -7,8 +7,15 @@ const units = [
   ['minute', minuteMs],
 ] as const;
 
-const written = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const inFull = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+/** Made at their first use: a process takes 0.05 s for its first formats. */
+let made: { written: Intl.RelativeTimeFormat; inFull: Intl.DateTimeFormat } | undefined;
+const formats = () => {
+  made ??= {
+    written: new Intl.RelativeTimeFormat('en', { numeric: 'auto' }),
+    inFull: new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }),
+  };
+  return made;
+};
 
 /**
  * "5 minutes ago", "in 71 hours", "in 5 days", "just now". Of less than three days, the hours matter; later days are
@@ -19,14 +26,14 @@ export function relative(moment: Date, now: Date): string {
   for (const [unit, length] of units) {
     const isLater = unit === 'day' && ms > 0;
     if (Math.abs(ms) >= (isLater ? 3 * length : length))
-      return written.format(isLater ? Math.round(ms / length) : Math.trunc(ms / length), unit);
+      return formats().written.format(isLater ? Math.round(ms / length) : Math.trunc(ms / length), unit);
   }
   return ms <= 0 ? 'just now' : 'in less than a minute';
 }
 
 /** "3 March 2027 at 14:05 UTC". */
 export function exact(moment: Date): string {
-  return `${inFull.format(moment)} UTC`;
+  return `${formats().inFull.format(moment)} UTC`;
 }
 
 /** "3 March 2027". */
