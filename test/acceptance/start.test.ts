@@ -119,6 +119,20 @@ test('a second start is ready within 20 s with unchanged addresses, token and si
   expect(readDevFile()).toEqual(first);
 });
 
+test.runIf(process.platform === 'linux')('API, worker and edge together take less than 750 MB', async () => {
+  await running();
+  const pid = (name: string) => JSON.parse(readFileSync(join(dataDir, 'run', `${name}.json`), 'utf8')).pid;
+  const edge = pid('edge');
+  const forked = readFileSync(`/proc/${edge}/task/${edge}/children`, 'utf8').split(' ').filter(Boolean);
+  const sizes = [pid('api'), pid('worker'), edge, ...forked].map((id) => {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${id}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) / 1000;
+  });
+  const total = sizes.reduce((sum, size) => sum + size);
+  console.log(`API, worker and edge take ${Math.round(total)} MB`);
+  expect(total).toBeLessThan(750);
+});
+
 test('after a SIGKILL our processes stop, and the next start stops the leftover databases', async () => {
   const command = await running();
   const left = recorded();
