@@ -69,7 +69,7 @@ async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void
   await page.getByLabel('Start of the other time').fill('09:07');
   await typeInto(page, 'Name', 'Tim');
   await press(page, 'Book');
-  expect(await notice(page)).toContain('Booked. Visitors could not have booked this time');
+  expect(await notice(page)).toContain('Booked. The visitor gets no e-mail. Visitors could not have booked this time');
   await follow(page, 'Bookings');
   await follow(page, 'Block time');
   for (const [label, value] of [

@@ -188,7 +188,9 @@ test('an owner ends a git password, and an invitation by an agent', async () => 
   const page = await signedIn(owner.email);
   await goTo(page, '/account/agents');
   await look(page, 'agents');
-  await page.locator('section', { hasText: 'Git passwords' }).getByRole('link', { name: 'Revoke' }).click();
+  const passwords = page.locator('section', { hasText: 'Git passwords' });
+  await passwords.getByText('1 git password was never used').click();
+  await passwords.getByRole('link', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke it' }).click();
   await page.getByText('The git password no longer works.').waitFor();
   const { link } = await readMail(owner.email, 'collaborator-invited');
