@@ -69,7 +69,12 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   expect(history.text).toContain(`${domain} · `);
   const [link = ''] = /\/account\/history(?=">your account’s history<)/.exec(history.text) ?? [];
   const { text } = await browser.open(link);
-  for (const did of ['Added a domain to', 'Attached a domain to', 'Detached a domain from', 'Removed a domain from'])
+  for (const did of [
+    'Added a domain to',
+    'Made a domain the main address of',
+    'Detached a domain from',
+    'Removed a domain from',
+  ])
     expect(text).toMatch(new RegExp(`<strong>${did} [^<]*</strong><small>${domain} · `));
 });
 
