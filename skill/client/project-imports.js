@@ -23,7 +23,10 @@ export async function changedImports(folder, { root, source, content }) {
   const texts = new Map();
   if (moved.size === 0) return texts;
   const aliases = await aliasesOf(join(folder, root));
-  const kept = [...source.values(), ...content.values()].filter((path) => importing.has(extname(path)));
+  // What is in public/ is not built, and its imports are addresses.
+  const kept = [...source.values(), ...content.values()].filter(
+    (path) => importing.has(extname(path)) && !path.startsWith(`${root}public/`),
+  );
   for (const path of kept) {
     const text = await readFile(join(folder, path), 'utf8');
     const changed = text.replaceAll(anyImport, (all, before, quote, specifier, query = '') => {

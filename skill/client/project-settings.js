@@ -1,11 +1,14 @@
 /** What an import changes in the texts of a project, and what its owner should know before it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSettings } from './project.js';
+import { besidePublic, readSettings } from './project.js';
 import { changedImports } from './project-imports.js';
 
 /** @typedef {import('./project.js').Plan} Plan */
-/** @typedef {{ texts: Map<string, string>, notes: string[], faults: string[] }} Changes The texts that change, by their paths in the project. */
+/**
+ * The texts that change, by their paths in the project; and those of files that are added, by their paths in the repository of the source.
+ * @typedef {{ texts: Map<string, string>, added: Map<string, string>, notes: string[], faults: string[] }} Changes
+ */
 
 /**
  * @param {string} folder
@@ -15,7 +18,26 @@ import { changedImports } from './project-imports.js';
 export async function changesOf(folder, plan) {
   const texts = await changedImports(folder, plan);
   const notes = [...(await changeBase(folder, plan, texts)), ...(await publicVariables(folder, plan))];
-  return { texts, notes, faults: await headerFaults(folder, plan) };
+  return { texts, added: endpointsOf(plan), notes, faults: await headerFaults(folder, plan) };
+}
+
+/**
+ * An endpoint for each file of `public/` that is not served unchanged. It has the file's address and bytes.
+ * @param {Plan} plan
+ */
+function endpointsOf({ root, source }) {
+  const start = root + besidePublic;
+  const served = [...source.keys()].filter((path) => path.startsWith(start));
+  return new Map(
+    served.map((path) => [
+      `${root}src/pages/${path.slice(start.length)}.js`,
+      `// \`frontage import\` added this endpoint: it serves a file that was in public/.
+import { readFile } from 'node:fs/promises';
+
+export const GET = async () => new Response(await readFile('${path.slice(root.length)}'));
+`,
+    ]),
+  );
 }
 
 /** What a build for production reads. */

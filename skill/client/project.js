@@ -14,7 +14,12 @@ const pictures = '.jpg .jpeg .png .webp .avif .gif';
 const content = listOf(`.md .mdx .mdoc .json .yaml .yml .toml .csv ${pictures}`);
 const served = listOf(`.ico .svg .txt .webmanifest .json .csv .ics .woff2 .mp4 .webm .mp3 .vtt .pdf ${pictures}`);
 const assets = listOf(`.tif .tiff .svg .woff2 .woff .ttf .otf .ico .css .scss ${pictures}`);
+/** What `public/` may have besides. `src/static/` takes nothing that a browser executes, so an endpoint of the site serves it. */
+const byEndpoint = listOf('.js .mjs .css .map .html .xml .xsl .yml .yaml .wasm .woff .ttf .otf');
 const code = listOf('.astro .js .mjs .cjs .jsx .ts .mts .cts .tsx .svelte .vue .css .scss .sass');
+
+/** Where the files are that endpoints serve, which an import adds. */
+export const besidePublic = 'src/beside-public/';
 
 /** @param {string} text */
 function listOf(text) {
@@ -111,6 +116,9 @@ function placeOf(path) {
   if (inPublic !== undefined) {
     if (served.has(extension) || (inPublic.startsWith('.well-known/') && extension === ''))
       return { repository: 'source', path: `src/static/${inPublic}` };
+    // Astro makes no page of another name, or one with parameters.
+    if (byEndpoint.has(extension) && inPublic.split('/').every((part) => /^[A-Za-z0-9][\w.@~-]*$/.test(part)))
+      return { repository: 'source', path: besidePublic + inPublic };
     return { why: 'no file of this format is served unchanged' };
   }
   const [, inAssets] = /^src\/assets\/(.+)$/.exec(path) ?? [];

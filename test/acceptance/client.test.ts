@@ -81,6 +81,8 @@ test('a project is imported from git, and what another generator built replaces 
     'web/astro.config.mjs': 'export default {};\n',
     'web/public/robots.txt': 'User-agent: *\n',
     'web/public/legacy.html': '<script>1</script>',
+    'web/public/js/theme.min.js': "document.body.title = '1';",
+    'web/public/old.swf': 'x',
     'web/public/_redirects': '/old / 301\n',
     'web/src/content/config.ts': `import { defineCollection } from 'astro:content';
 import { glob } from 'astro/loaders';
@@ -108,7 +110,8 @@ const posts = await getCollection('blog');
   for (const line of [
     'public/ → src/static/: web/public/robots.txt',
     'web/src/content/config.ts → web/src/content.config.ts',
-    'left out, no file of this format is served unchanged: web/public/legacy.html',
+    'public/ → src/beside-public/, with endpoints in src/pages/: web/public/js/theme.min.js, web/public/legacy.html',
+    'left out, no file of this format is served unchanged: web/public/old.swf',
     'left out, the platform has its own: package.json',
     'web/src/content/blog/Chart.jsx → web/src/beside-content/blog/Chart.jsx',
     'not offered: three in web/src/unused.ts',
@@ -125,6 +128,8 @@ const posts = await getCollection('blog');
   const visited = async (path: string) => (await stack.visit(site, path)).text;
   expect(await visited('/')).toContain('<h1>first in Bath</h1>');
   expect(await visited('/robots.txt')).toBe('User-agent: *\n');
+  expect(await visited('/js/theme.min.js')).toBe("document.body.title = '1';");
+  expect(await visited('/legacy')).toBe('<script>1</script>');
   expect((await stack.visit(site, '/old')).status).toBe(301);
 
   await writeFile(join(project, 'web', 'src', 'content', 'blog', 'logo.png'), 'no picture');

@@ -32,7 +32,11 @@ const files: Record<string, { repository: string; path: string } | { why: string
   'public/.well-known/apple-app-site-association': source('src/static/.well-known/apple-app-site-association'),
   'public/.well-known/.hidden': dropped('hidden'),
   'public/dist/print.pdf': source('src/static/dist/print.pdf'),
-  'public/legacy.html': dropped('no file of this format is served unchanged'),
+  'public/legacy.html': source('src/beside-public/legacy.html'),
+  'public/fonts/a.min.woff': source('src/beside-public/fonts/a.min.woff'),
+  'public/old.swf': dropped('no file of this format is served unchanged'),
+  'public/_draft.js': dropped('no file of this format is served unchanged'),
+  'public/[id].js': dropped('no file of this format is served unchanged'),
   'public/_headers': source('_headers'),
   'public/_redirects': source('_redirects'),
   'src/assets/hero.avif': source('src/assets/hero.avif'),
@@ -67,6 +71,7 @@ test('imports of code that moves are changed, and others stay', async () => {
     'src/pages/alias.astro': `---\nimport Chart from '@/content/blog/Chart';\nimport menu from '/src/assets/menu.js?raw';\nimport data from "~assets/data";\nimport { x } from '@/x';\nimport '@/assets/menu.css';\n---\n`,
     'tsconfig.json': `{ // Aliases\n"compilerOptions": { "baseUrl": "./src", "paths": { "@/*": ["./*"], "~assets/*": ["assets/*"] } } }`,
     'public/logo.png': '',
+    'public/a.js': `import './logo.png';\n`,
   };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(project, path)), { recursive: true });

@@ -8,7 +8,7 @@ import { json, siteOf } from '../call.js';
 import { addressOf, folderIn, projectsBelow } from '../checkout.js';
 import { archivedFiles } from '../folder-archive.js';
 import { log, plain } from '../output.js';
-import { planOf } from '../project.js';
+import { besidePublic, planOf } from '../project.js';
 import { changesOf } from '../project-settings.js';
 import { exits, Stop, usage } from '../server.js';
 import { missingFor } from './check.js';
@@ -125,12 +125,17 @@ async function createFor(server, name) {
 async function report(server, folder, { source, content, dropped }, { notes }) {
   log(`${source.size} files go to the source, ${content.size} to the content, ${dropped.length} are left out.`);
   const moved = [...source].filter(([to, from]) => to !== from);
-  const served = moved.filter(([to, from]) => to === from.replace(/(^|\/)public\//, '$1src/static/'));
+  /** @param {string} place */
+  const into = (place) => moved.filter(([to, from]) => to === from.replace(/(^|\/)public\//, `$1${place}`));
+  const [served, byEndpoint] = [into('src/static/'), into(besidePublic)];
   logByCause(served.map(([, path]) => ({ path, why: 'public/ → src/static/' })));
-  for (const [to, from] of moved) if (!served.some(([path]) => path === to)) log(`  ${plain(from)} → ${plain(to)}`);
+  logByCause(byEndpoint.map(([, path]) => ({ path, why: `public/ → ${besidePublic}, with endpoints in src/pages/` })));
+  const shown = new Set([...served, ...byEndpoint]);
+  for (const one of moved) if (!shown.has(one)) log(`  ${plain(one[1])} → ${plain(one[0])}`);
   logByCause(dropped.map(({ path, why }) => ({ path, why: `left out, ${why}` })));
   for (const note of notes) log(`  ! ${plain(note)}`);
   const taken = new Set([...source.values(), ...content.values()]);
+  for (const [, path] of byEndpoint) taken.delete(path);
   for (const { name, nearest, files } of await missingFor(server, folder, (path) => taken.has(path)))
     log(
       `  not offered: ${plain(name)} in ${plain(files[0] ?? '')}${nearest ? `; nearest: ${plain(nearest)}` : ''}. A build that needs it fails.`,
@@ -174,7 +179,7 @@ const settings = [
  * @param {any} site
  * @param {{ folder: string, plan: Plan, changes: Changes, home: string }} imported
  */
-async function push(server, site, { folder, plan, changes: { texts }, home }) {
+async function push(server, site, { folder, plan, changes: { texts, added }, home }) {
   const clones = { source: join(home, 'source'), content: join(home, 'content') };
   cloneInto(server, site, clones);
   for (const repository of /** @type {const} */ (['content', 'source'])) {
@@ -187,7 +192,10 @@ async function push(server, site, { folder, plan, changes: { texts }, home }) {
       if (text === undefined) await copyFile(join(folder, from), join(clone, to));
       else await writeFile(join(clone, to), text);
     }
-    if (repository === 'source') await writeFile(join(clone, '.gitignore'), ignored);
+    for (const [to, text] of repository === 'source' ? [...added, ['.gitignore', ignored]] : []) {
+      await mkdir(dirname(join(clone, to)), { recursive: true });
+      await writeFile(join(clone, to), text);
+    }
     /** @param {string[]} args */
     const git = (...args) => runGit(server, ['-C', clone, ...settings.flatMap((one) => ['-c', one]), ...args]);
     git('add', '--all', '--force');
