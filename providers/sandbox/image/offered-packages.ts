@@ -6,13 +6,13 @@ export type PackageGroup = { name: string; packages: { name: string; version: st
 /** The first pattern that fits names the group. */
 const groups: [name: string, of: RegExp][] = [
   ['astro', /^(astro$|@astrojs\/(?!.*(react|preact|svelte|vue|solid|alpine)))/],
-  ['frameworks', /^(@astrojs\/|@?nanostores|(react|preact|svelte|vue|solid-js|alpinejs|react-dom)$)/],
+  ['frameworks', /^(@astrojs\/|@preact\/|@?nanostores|(react|preact|svelte|vue|solid-js|alpinejs|react-dom)$)/],
   ['fonts', /^@fontsource/],
   ['icons', /^(@iconify-json\/|@lucide\/|astro-icon$)/],
   ['styles', /^(@?tailwind|tw-|daisyui|sass$|autoprefixer$|clsx$|class-variance-authority$)/],
   [
     'markdown',
-    /^(remark-|rehype-|unist-|mdast-|hast|unified$|katex$|shiki$|@shikijs\/|markdown-it$|marked$|gray-matter$)/,
+    /^(remark-|rehype-|unist-|mdast-|hast|unified$|satteri$|katex$|shiki$|@shikijs\/|markdown-it$|marked$|gray-matter$)/,
   ],
   ['astro extensions', /^(astro-|@expressive-code\/|pagefind$|@pagefind\/)/],
   ['dates', /^(dayjs|date-fns|luxon)$/],
