@@ -121,4 +121,30 @@ describeFirst((kind) => {
     expect(outcome, log).toEqual({ status: 'built' });
     expectSame(files, plain);
   });
+
+  test('Starlight builds, with the classes of posts that git ignores', { timeout: 120_000 }, async () => {
+    const docs: Site = {
+      '.gitignore': 'dist/\nsrc/content/\n',
+      'astro.config.mjs': `
+        import starlight from '@astrojs/starlight';
+        import tailwindcss from '@tailwindcss/vite';
+        import { defineConfig } from 'astro/config';
+        export default defineConfig({
+          integrations: [starlight({ title: 'Docs', customCss: ['./src/styles.css'] })],
+          vite: { plugins: [tailwindcss()] },
+        });`,
+      'src/content.config.ts': `
+        import { docsLoader } from '@astrojs/starlight/loaders';
+        import { docsSchema } from '@astrojs/starlight/schema';
+        import { defineCollection } from 'astro:content';
+        export const collections = { docs: defineCollection({ loader: docsLoader(), schema: docsSchema() }) };`,
+      'src/content/docs/index.md': '---\ntitle: Start\n---\n\n<p class="rotate-12">Turned</p>\n',
+      'src/styles.css': '@import "tailwindcss/utilities";\n',
+    };
+    const { outcome, log, files } = await build(sandbox, docs, { limits });
+    expect(outcome, log).toEqual({ status: 'built' });
+    expect(String(files.get('index.html'))).toContain('<p class="rotate-12">Turned</p>');
+    const styles = [...files].filter(([path]) => path.endsWith('.css')).map(([, bytes]) => String(bytes));
+    expect(styles.join('')).toContain('.rotate-12{');
+  });
 });

@@ -13,7 +13,8 @@ export async function buildPlainly(root: string, ...args: string[]): Promise<Map
   const { path } = await makeImageFolder(dataDir, () => {});
   const copy = [join(path, 'opt/frontage/node_modules'), join(root, 'node_modules')];
   await run('cp', ['-al', ...copy]).catch(() => run('cp', ['-a', ...copy])); // Links do not cross file systems.
-  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', TZ: 'UTC' };
+  const { PATH, HOME } = process.env; // Vitest also sets DEV, which Astro reads.
+  const env = { PATH, HOME, ASTRO_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', TZ: 'UTC' };
   const command = ['node_modules/astro/bin/astro.mjs', 'build', ...args];
   await run(process.execPath, command, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 });
   const output = join(root, 'dist');

@@ -14,7 +14,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, constants, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -88,7 +88,10 @@ async function unpackSite(parts) {
   return given;
 }
 
-/** Adds the platform's packages to the source, its frozen files if the source lacks them, and the static files to `public/`. */
+/**
+ * Adds the platform's packages to the source, its frozen files if the source lacks them, and the static files to `public/`. Git ignores the
+ * posts, which have a repository of their own. Tailwind reads these rules, too, and would miss the classes in posts.
+ */
 async function furnish() {
   for (const name of ['package.json', 'package-lock.json']) {
     await copyFile(join(packages, name), join(root, name), constants.COPYFILE_EXCL).catch((error) => {
@@ -97,6 +100,8 @@ async function furnish() {
   }
   await symlink(join(packages, 'node_modules'), join(root, 'node_modules'));
   linkStaticFiles(root);
+  const ignored = join(root, '.gitignore');
+  if (lstatSync(ignored, { throwIfNoEntry: false })?.isFile()) appendFileSync(ignored, '\n!/src/content/\n');
 }
 
 /**
