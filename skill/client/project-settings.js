@@ -17,7 +17,11 @@ import { changedImports } from './project-imports.js';
  */
 export async function changesOf(folder, plan) {
   const texts = await changedImports(folder, plan);
-  const notes = [...(await changeBase(folder, plan, texts)), ...(await publicVariables(folder, plan))];
+  const notes = [
+    ...(await changeBase(folder, plan, texts)),
+    ...(await fillCollections(folder, plan, texts)),
+    ...(await publicVariables(folder, plan)),
+  ];
   return { texts, added: endpointsOf(plan), notes, faults: await headerFaults(folder, plan) };
 }
 
@@ -96,6 +100,13 @@ const quotedBase = /^((?![ \t]*(?:\/\/|\*)).*?\bbase[ \t]*:[ \t]*)(['"`])(\/?[\w
 const codedBase = /^(?![ \t]*(?:\/\/|\*)).*?\bbase[ \t]*:(?![ \t]*(?:''|""|(['"`])\/\1))/m;
 
 /**
+ * The path of Astro's configuration in the project.
+ * @param {Pick<Plan, 'root' | 'source'>} plan
+ */
+const configOf = ({ root, source }) =>
+  [...source.values()].find((one) => one.startsWith(root) && configName.test(one.slice(root.length)));
+
+/**
  * Sites are served from the root of their address, so `base` becomes `/`.
  * @param {string} folder
  * @param {Plan} plan
@@ -103,7 +114,7 @@ const codedBase = /^(?![ \t]*(?:\/\/|\*)).*?\bbase[ \t]*:(?![ \t]*(?:''|""|(['"`
  * @returns {Promise<string[]>} What the owner should know.
  */
 async function changeBase(folder, { root, source }, texts) {
-  const path = [...source.values()].find((one) => one.startsWith(root) && configName.test(one.slice(root.length)));
+  const path = configOf({ root, source });
   if (path === undefined) return [];
   const text = texts.get(path) ?? (await readFile(join(folder, path), 'utf8'));
   /** @type {string[]} */
@@ -118,4 +129,29 @@ async function changeBase(folder, { root, source }, texts) {
   if (codedBase.test(changed))
     notes.push(`${path} computes base, which stays. With another base than /, links and styles lead nowhere.`);
   return notes;
+}
+
+/**
+ * Collections without a loader are of Astro 4. In Astro 6 and newer they have no entries, unless a setting names them as such.
+ * @param {string} folder
+ * @param {Plan} plan
+ * @param {Changes['texts']} texts To which the text of the configuration is added.
+ * @returns {Promise<string[]>} What the owner should know.
+ */
+async function fillCollections(folder, { root, source }, texts) {
+  const moved = [...source].find(([to, from]) => to !== from && to.startsWith(`${root}src/content.config.`));
+  if (!moved) return [];
+  const collections = moved[1];
+  if (/\bloader\b/.test(await readFile(join(folder, collections), 'utf8'))) return [];
+  const path = configOf({ root, source });
+  const text = path && (texts.get(path) ?? (await readFile(join(folder, path), 'utf8')));
+  if (path && text && !/\blegacy\b/.test(text)) {
+    const setting = 'legacy: { collectionsBackwardsCompat: true },';
+    const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting}`);
+    if (changed !== text) {
+      texts.set(path, changed);
+      return [`${path}: ${setting} is added, because ${collections} defines collections without a loader.`];
+    }
+  }
+  return [`In ${collections}, add a loader to each collection: one without a loader has no entries.`];
 }
