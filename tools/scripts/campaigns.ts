@@ -15,8 +15,8 @@ const folders: Record<string, RegExp> = {
   openapi: /^api\/(.*\/(routes|schemas)|plugins\/openapi)\.ts$/,
 };
 
-/** Campaigns that start whole machines or build public projects, which takes minutes: a change does not select them. */
-const onRequest = /\/(machines|machine-tests|first-starts|projects)\.test\.ts$/;
+/** Campaigns that start whole machines or need folders of others, which takes minutes: a change does not select them. */
+const onRequest = /\/(machines|machine-tests|first-starts|outputs|projects)\.test\.ts$/;
 /** Options with a value. */
 const valued = ['--changed-since', '--projects'];
 
@@ -24,7 +24,7 @@ const valued = ['--changed-since', '--projects'];
 export type Run = { args?: string[]; env: Record<string, string> };
 
 /**
- * Options: `--campaigns`; `--long`; `--projects <folder>`, which has checkouts of public projects; and `--changed-since <commit>`, which
+ * Options: `--campaigns`; `--long`; `--projects <folder>`, which has checkouts of public projects, or outputs; and `--changed-since <commit>`, which
  * selects the campaigns of the folders that changed.
  */
 export function parseCampaigns(options: readonly string[]): Run {
