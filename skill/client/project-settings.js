@@ -146,8 +146,8 @@ async function fillCollections(folder, { root, source }, texts) {
   const path = configOf({ root, source });
   const text = path && (texts.get(path) ?? (await readFile(join(folder, path), 'utf8')));
   if (path && text && !/\blegacy\b/.test(text)) {
-    const setting = 'legacy: { collectionsBackwardsCompat: true },';
-    const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting}`);
+    const setting = 'legacy: { collectionsBackwardsCompat: true }';
+    const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting},`);
     if (changed !== text) {
       texts.set(path, changed);
       return [`${path}: ${setting} is added, because ${collections} defines collections without a loader.`];

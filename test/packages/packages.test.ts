@@ -102,6 +102,7 @@ test('the client lists what a folder imports and cannot, and not its aliases', a
       import moment from "moment";
       import Card from '@components/Card.astro';
       import { a } from 'src/a.ts';
+      import { b } from 'src/b';
       import fs from 'node:fs';
       ---`,
     'src/a.ts': "export const a = await import('firebase/app');",

@@ -98,7 +98,11 @@ async function importsBelow(root, takes) {
  * @param {string} specifier
  */
 function isPath(root, file, specifier) {
-  return [dirname(file), root, join(root, 'src')].some((folder) => existsSync(join(folder, specifier)));
+  // An import may leave out the extension: then the folder is there.
+  const paths = [specifier, dirname(specifier)].filter((path) => path !== '.');
+  return [dirname(file), root, join(root, 'src')].some((folder) =>
+    paths.some((path) => existsSync(join(folder, path))),
+  );
 }
 
 /**
