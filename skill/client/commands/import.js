@@ -192,7 +192,8 @@ async function push(server, site, { folder, plan, changes: { texts, added }, hom
       if (text === undefined) await copyFile(join(folder, from), join(clone, to));
       else await writeFile(join(clone, to), text);
     }
-    for (const [to, text] of repository === 'source' ? [...added, ['.gitignore', ignored]] : []) {
+    const further = repository === 'source' ? new Map([...added, ['.gitignore', ignored]]) : [];
+    for (const [to, text] of further) {
       await mkdir(dirname(join(clone, to)), { recursive: true });
       await writeFile(join(clone, to), text);
     }

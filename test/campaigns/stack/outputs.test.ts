@@ -71,7 +71,7 @@ describe.each(generators.filter(({ name }) => present.has(name)))('$name', { tag
     expect([...broken]).toEqual([]);
   });
 
-  test('an address without a file has the page of the generator, and a script without one is missing', async () => {
+  test('an address without a file has the generator’s page, and no script does', async () => {
     const { status, text } = await visit('/orders/17/edit?tab=2');
     expect({ status, text }).toEqual({
       status: missing.status,
