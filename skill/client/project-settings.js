@@ -150,7 +150,9 @@ async function fillCollections(folder, { root, source }, texts) {
     const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting},`);
     if (changed !== text) {
       texts.set(path, changed);
-      return [`${path}: ${setting} is added, because ${collections} defines collections without a loader.`];
+      return [
+        `${path}: ${setting} is added, because ${collections} defines collections without a loader. Use entry.id and render(entry) in place of entry.slug and entry.render().`,
+      ];
     }
   }
   return [`In ${collections}, add a loader to each collection: one without a loader has no entries.`];
