@@ -69,7 +69,7 @@ export async function startSites(dir: string) {
     keep: async (files: { path: string; content: Buffer }[]) => keepManifest(await put(files)),
     publish,
     goLive,
-    query: async (sql: string) => (await db.query(sql)).rows,
+    query: async (sql: string, values: unknown[] = []) => (await db.query(sql, values)).rows,
     async stop() {
       await db.end();
       await postgres.stop();
