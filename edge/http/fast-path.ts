@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { type EdgeResponse, strictTransport } from '#edge/content/response.ts';
 import type { Edge } from '#edge/edge.ts';
 import type { Clock } from '#runtime/clock.ts';
+import { createDateField } from './date-field.ts';
 import { readPlainRequest, renderHead } from './http1-head.ts';
 import type { VisitorRequest } from './request.ts';
 
@@ -39,7 +40,7 @@ const headBytesMax = 8 * 1024;
 export function createFastPath({ edge, clock, handOver, onSent, timed }: FastPathParts): FastPath {
   const sockets = new Set<Socket>();
   const busy = new WeakSet<Socket>();
-  const dateField = createDateField(clock);
+  const dateField = createDateField(clock, (date) => `Date: ${date}\r\n`);
   let ending = false;
 
   function accept(socket: Socket): void {
@@ -167,16 +168,4 @@ function destroySocket(this: Socket): void {
 function waitForDrain(socket: Socket): void {
   socket.pause();
   socket.once('drain', () => socket.resume());
-}
-
-/** The Date field (RFC 9110 section 6.6.1), rendered once a second. */
-function createDateField(clock: Clock): () => string {
-  let field: string | undefined;
-  return () => {
-    if (field !== undefined) return field;
-    const now = clock.now();
-    setTimeout(() => (field = undefined), 1_000 - now.getMilliseconds()).unref();
-    field = `Date: ${now.toUTCString()}\r\n`;
-    return field;
-  };
 }

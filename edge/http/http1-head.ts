@@ -9,6 +9,8 @@ export type Head = {
   fields: readonly string[];
   /** The rendered head, cached by the renderer. */
   text?: string;
+  /** The same for HTTP/2. */
+  block?: Buffer;
 };
 
 // Stricter than HTTP, so that it has one reading: one whole head, each line ended by CR LF, a target in origin form. Paths that begin

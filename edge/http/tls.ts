@@ -1,4 +1,4 @@
-/** TLS 1.2 and 1.3 with HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). HTTP/1.1 uses the plain server and its fast path, HTTP/2 Node's. */
+/** TLS 1.2 and 1.3 with HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). HTTP/1.1 uses the plain server and its fast path. */
 import type { Socket } from 'node:net';
 import { createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
@@ -43,7 +43,7 @@ const handshakeTimeoutMs = 10_000;
 
 /** Listens on the port, or on a free one for 0. */
 export async function listenTls(options: TlsOptions, within: ListenContext) {
-  const http2 = createHttp2(within);
+  const http2 = createHttp2({ ...within, clock: options.clock, log: options.log });
   const server = createTlsServer(options);
   const from = within.proxyProtocol && readProxyHeaders(server, within.proxyProtocol, false);
   const open = new Set<Socket>();
