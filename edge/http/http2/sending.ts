@@ -20,6 +20,8 @@ export type Sending = ReturnType<typeof createSending>;
 
 /** Bodies wait while the socket has as much as this. */
 const queuedBytesMax = 128 * 1024;
+/** More is joined by TLS itself: large buffers of ours would wait for the garbage collection. */
+const joinedBytesMax = 16 * 1024;
 const nothing = Buffer.alloc(0);
 
 type Options = {
@@ -48,13 +50,20 @@ export function createSending({ socket, stalledMs, onStalled }: Options) {
   function flush(): void {
     if (waiting.size > 0) sendWaiting();
     if (bytes === 0 || socket.writableEnded || socket.destroyed) return;
-    const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, bytes);
+    const flows = bytes <= joinedBytesMax ? socket.write(Buffer.concat(parts, bytes)) : writeEach(parts);
     parts = [];
     bytes = 0;
-    if (socket.write(whole) || isPaused) return;
+    if (flows || isPaused) return;
     // Reads no further requests until the client has read its responses.
     isPaused = true;
     socket.pause();
+  }
+
+  function writeEach(frames: Buffer[]): boolean {
+    socket.cork();
+    const flows = frames.map((frame) => socket.write(frame)).every(Boolean);
+    socket.uncork();
+    return flows;
   }
 
   socket.on('drain', () => {
