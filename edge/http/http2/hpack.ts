@@ -107,7 +107,7 @@ function createReader() {
   };
 }
 
-export type Decode = (block: Buffer) => Field[];
+type Decode = (block: Buffer) => Field[];
 
 /** Decodes the blocks of one connection in their order, each at most `blockBytesMax` long. Throws CompressionFault. */
 export function createDecoder(): Decode {
