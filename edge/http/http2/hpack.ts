@@ -155,7 +155,11 @@ export function encodeHead({ status, fields }: Head): Buffer {
   const index = statusIndexes.get(String(status));
   const parts = [index === undefined ? encodeField(':status', String(status)) : Buffer.of(0x80 | index)];
   for (let i = 0; i + 1 < fields.length; i += 2) parts.push(encodeField(fields[i] as string, fields[i + 1] as string));
-  return Buffer.concat(parts);
+  const whole = Buffer.concat(parts);
+  // A part of Node's pool would keep all of it in memory as long as the head is cached.
+  const own = Buffer.allocUnsafeSlow(whole.length);
+  whole.copy(own);
+  return own;
 }
 
 /** A literal that is not added to the client's table (RFC 7541 section 6.2.2). */
