@@ -52,6 +52,7 @@ const greeting = settingsFrame([
   [setting.maxConcurrentStreams, streamsMax],
   [setting.maxHeaderList, fieldBytesMax],
 ]);
+const nothing = Buffer.alloc(0);
 const settingsAck = frameHead(0, frameType.settings, flag.ack, 0);
 
 export function openConnection({ socket, servername, take, answer, onError, stalledMs, idleMs }: Parts): Connection {
@@ -62,11 +63,12 @@ export function openConnection({ socket, servername, take, answer, onError, stal
     take,
     answer: (stream) => answer(connection, stream),
     onIdle: () => isEnding && closeSocket(),
+    onStalled: end,
     stalledMs,
   });
   const connection: Connection = { socket, sending, streams, end };
   const handle = createHandlers(sending, streams);
-  const read = createFrameReader(onFrame);
+  const read = createFrameReader(onFrame, sending.isBlocked);
   let faults = 0;
   let isEnding = false;
   let isOver = false;
@@ -77,7 +79,8 @@ export function openConnection({ socket, servername, take, answer, onError, stal
       handle(frame);
     } catch (error) {
       if (!(error instanceof StreamFault)) throw error;
-      faults += 1;
+      // A refused stream costs nothing, and its network's others may have caused it.
+      if (error.code !== errorCode.refusedStream) faults += 1;
       if (faults > faultsMax) throw new ConnectionFault(errorCode.enhanceYourCalm, 'too many faults');
       streams.reset(error.id, error.code);
     }
@@ -87,13 +90,14 @@ export function openConnection({ socket, servername, take, answer, onError, stal
     if (isOver) return;
     try {
       read(chunk);
+      sending.flush();
     } catch (error) {
       if (!(error instanceof ConnectionFault)) onError(error);
       goAway(error instanceof ConnectionFault ? error.code : errorCode.internal);
       streams.closeAll();
       closeSocket();
     }
-    sending.flush();
+    if (!isOver && sending.isBlocked()) socket.pause();
   }
 
   function goAway(code: ErrorCode): void {
@@ -101,11 +105,18 @@ export function openConnection({ socket, servername, take, answer, onError, stal
     sending.send(numbersFrame(frameType.goAway, 0, streams.stopAccepting(), code));
   }
 
-  /** Ends the socket when all is sent. A client that does not read is cut off by the time-out. */
+  /**
+   * Sends the rest, and waits for the client to close: bytes that arrive at a closed socket reset it, and the client
+   * would lose what it has not received yet.
+   */
   function closeSocket(): void {
+    if (isOver) return;
     isOver = true;
     sending.flush();
-    socket.destroySoon();
+    socket.end();
+    socket.resume();
+    const deadline = setTimeout(() => socket.destroy(), stalledMs).unref();
+    socket.once('close', () => clearTimeout(deadline));
   }
 
   function end(): void {
@@ -116,9 +127,14 @@ export function openConnection({ socket, servername, take, answer, onError, stal
   }
 
   socket.on('data', onChunk);
+  socket.on('drain', () => {
+    socket.resume();
+    onChunk(nothing);
+  });
   socket.setTimeout(idleMs, () => {
-    if (isOver) socket.destroy();
-    else if (streams.open.size === 0) end();
+    if (streams.open.size === 0) end();
+    // It calls once.
+    else socket.setTimeout(idleMs);
   });
   socket.on('error', () => {});
   socket.once('close', () => {

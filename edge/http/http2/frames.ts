@@ -67,8 +67,8 @@ export const windowDefault = 65_535;
 const headBytes = 9;
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** Calls `onFrame` for each frame of a connection's bytes. Throws ConnectionFault. */
-export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
+/** Calls `onFrame` for each frame of a connection's bytes. Frames wait for the next call while `isBlocked`. Throws ConnectionFault. */
+export function createFrameReader(onFrame: (frame: Frame) => void, isBlocked: () => boolean): (chunk: Buffer) => void {
   let rest: Buffer | undefined;
   let hasPreface = false;
 
@@ -84,7 +84,7 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
       hasPreface = true;
       at = preface.length;
     }
-    while (data.length - at >= headBytes) {
+    while (data.length - at >= headBytes && !isBlocked()) {
       const length = data.readUIntBE(at, 3);
       if (length > frameBytesMax) throw new ConnectionFault(errorCode.frameSize, 'a frame is too long');
       const end = at + headBytes + length;

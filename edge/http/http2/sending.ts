@@ -18,11 +18,18 @@ type Waiting = { rest: Buffer; isLast: boolean; timer: NodeJS.Timeout | undefine
 
 export type Sending = ReturnType<typeof createSending>;
 
-/** Bodies wait while the socket has as much as this. */
-const queuedBytesMax = 128 * 1024;
+/** Bodies wait while the socket has as much as this. Other frames do not: they would come after whole bodies. */
+const bodyBytesMax = 128 * 1024;
+/** Nothing is read while the socket has as much as this. */
+const queuedBytesMax = 2 * bodyBytesMax;
 /** More is joined by TLS itself: large buffers of ours would wait for the garbage collection. */
 const joinedBytesMax = 16 * 1024;
 const nothing = Buffer.alloc(0);
+/**
+ * Begins the first block: we use no table. A client that has made it smaller than its default waits for this
+ * (RFC 7541 section 4.2).
+ */
+const noTable = Buffer.of(0x20);
 
 type Options = {
   socket: Socket;
@@ -36,7 +43,7 @@ export function createSending({ socket, stalledMs, onStalled }: Options) {
   let initialWindow = windowDefault;
   let parts: Buffer[] = [];
   let bytes = 0;
-  let isPaused = false;
+  let isFirstHead = true;
   const waiting = new Set<Outlet>();
 
   function send(...frames: Buffer[]): void {
@@ -50,29 +57,20 @@ export function createSending({ socket, stalledMs, onStalled }: Options) {
   function flush(): void {
     if (waiting.size > 0) sendWaiting();
     if (bytes === 0 || socket.writableEnded || socket.destroyed) return;
-    const flows = bytes <= joinedBytesMax ? socket.write(Buffer.concat(parts, bytes)) : writeEach(parts);
+    if (bytes <= joinedBytesMax) socket.write(Buffer.concat(parts, bytes));
+    else writeEach(parts);
     parts = [];
     bytes = 0;
-    if (flows || isPaused) return;
-    // Reads no further requests until the client has read its responses.
-    isPaused = true;
-    socket.pause();
   }
 
-  function writeEach(frames: Buffer[]): boolean {
+  function writeEach(frames: Buffer[]): void {
     socket.cork();
-    const flows = frames.map((frame) => socket.write(frame)).every(Boolean);
+    for (const frame of frames) socket.write(frame);
     socket.uncork();
-    return flows;
   }
 
-  socket.on('drain', () => {
-    isPaused = false;
-    socket.resume();
-    flush();
-  });
-
-  const isFull = () => bytes + socket.writableLength >= queuedBytesMax;
+  const queuedBytes = () => bytes + socket.writableLength;
+  const isFull = () => queuedBytes() >= bodyBytesMax;
 
   /** Sends one frame of the body, if the windows allow. */
   function sendPart(outlet: Outlet, body: Waiting): boolean {
@@ -98,18 +96,21 @@ export function createSending({ socket, stalledMs, onStalled }: Options) {
     body.done(isSent);
   }
 
-  /** Sends a frame of each body in turn, until all wait. */
+  /** Sends a frame of each body in turn, until all wait. The turn continues where it ended. */
   function sendWaiting(): void {
-    for (let isMoving = true; isMoving; ) {
-      isMoving = false;
-      for (const outlet of waiting) {
-        if (isFull()) return;
-        if (!outlet.waiting || !sendPart(outlet, outlet.waiting)) continue;
-        outlet.waiting?.timer?.refresh();
-        isMoving = true;
-      }
+    for (const outlet of waiting) {
+      if (isFull()) return;
+      if (!outlet.waiting || !sendPart(outlet, outlet.waiting) || !outlet.waiting) continue;
+      outlet.waiting.timer?.refresh();
+      waiting.delete(outlet);
+      waiting.add(outlet);
     }
   }
+
+  // The client reads: bodies that only wait for others do not stall.
+  socket.on('drain', () => {
+    for (const { window: own, waiting: body } of waiting) if (own > 0) body?.timer?.refresh();
+  });
 
   function grow(outlet: Outlet | undefined, by: number): boolean {
     if (!outlet) window += by;
@@ -120,11 +121,14 @@ export function createSending({ socket, stalledMs, onStalled }: Options) {
   return {
     send,
     flush,
+    isBlocked: () => queuedBytes() >= queuedBytesMax,
     /** Of a new stream. */
     initialWindow: () => initialWindow,
     /** Header blocks that are longer than a frame continue in others (RFC 9113 section 4.3). */
-    sendHead(outlet: Outlet, block: Buffer[], isLast: boolean): void {
+    sendHead(outlet: Outlet, head: Buffer[], isLast: boolean): void {
       const { id } = outlet;
+      const block = isFirstHead ? [noTable, ...head] : head;
+      isFirstHead = false;
       outlet.isBegun = true;
       const end = isLast ? flag.endStream : 0;
       const length = block.reduce((sum, part) => sum + part.length, 0);

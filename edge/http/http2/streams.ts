@@ -38,6 +38,8 @@ type Parts = {
   answer(stream: Stream): void;
   /** Called when the last open stream is closed. */
   onIdle(): void;
+  /** Called when it was closed because the client reads or sends nothing. */
+  onStalled(): void;
   stalledMs: number;
 };
 
@@ -47,12 +49,11 @@ const bodyBytesMax = 16 * 1024;
 /** Rapid resets (CVE-2023-44487). */
 const resets = { burst: 200, perSecond: 20 };
 
-export function createStreams({ sending, servername, take, answer, onIdle, stalledMs }: Parts) {
+export function createStreams({ sending, servername, take, answer, onIdle, onStalled, stalledMs }: Parts) {
   const open = new Map<number, Stream>();
   /** Streams that we reset or ignored: the client may not know it yet. */
   const ended = new Set<number>();
   const mayReset = createTokenBucket(resets);
-  let receiveWindow = windowDefault;
   let lastId = 0;
   /** The last stream that was accepted; undefined while all are. */
   let lastAccepted: number | undefined;
@@ -90,6 +91,7 @@ export function createStreams({ sending, servername, take, answer, onIdle, stall
 
   function stall(id: number): void {
     reset(id, errorCode.cancel);
+    if (open.size === 0) onStalled();
     sending.flush();
   }
 
@@ -136,14 +138,6 @@ export function createStreams({ sending, servername, take, answer, onIdle, stall
     if (open.size === 0) onIdle();
   }
 
-  function receive(stream: Stream, { id, payload }: Frame, bytes: number): void {
-    receiveWindow += payload.length;
-    if (payload.length > 0) sending.send(numbersFrame(frameType.windowUpdate, 0, payload.length));
-    stream.received += bytes;
-    if (stream.received > Math.min(stream.asked?.contentLength ?? windowDefault, windowDefault))
-      throw new StreamFault(id, errorCode.protocol, 'the body is too long');
-  }
-
   return {
     open,
     /** Accepts no more streams; returns the last one that was. */
@@ -168,14 +162,16 @@ export function createStreams({ sending, servername, take, answer, onIdle, stall
       endRequest(stream);
     },
     onData(frame: Frame): void {
+      const { id, payload } = frame;
       const body = unpadded(frame);
-      receiveWindow -= frame.payload.length;
-      if (receiveWindow < 0) throw new ConnectionFault(errorCode.flowControl, 'more data than the window');
-      const stream = streamOf(frame.id);
-      // The window is not enlarged again: a client gets no more of it for streams that are over.
+      // Also for streams that are over: the connection's window is that of all later requests.
+      if (payload.length > 0) sending.send(numbersFrame(frameType.windowUpdate, 0, payload.length));
+      const stream = streamOf(id);
       if (!stream) return;
-      if (stream.hasRequestEnded) throw new StreamFault(frame.id, errorCode.streamClosed, 'data after the end');
-      receive(stream, frame, body.length);
+      if (stream.hasRequestEnded) throw new StreamFault(id, errorCode.streamClosed, 'data after the end');
+      stream.received += body.length;
+      if (stream.received > Math.min(stream.asked?.contentLength ?? windowDefault, windowDefault))
+        throw new StreamFault(id, errorCode.protocol, 'the body is too long');
       if (frame.flags & flag.endStream) endRequest(stream);
       else if (stream.received > bodyBytesMax) answerOnce(stream);
     },
