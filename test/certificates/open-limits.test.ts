@@ -48,7 +48,8 @@ test('a stream beyond the share of its network is refused, on any connection', a
   const { from, close } = await openEdge(4, { each: 10, all: 10 });
   const [one, two, stranger] = [await openSession(from(1)), await openSession(from(1)), await openSession(from(2))];
   const [held] = [await stall(one, 3), await stall(two, 1)];
-  await expect(askStream(two, '/', { host })).rejects.toThrow('NGHTTP2_REFUSED_STREAM');
+  // However often: it is not the connection's fault.
+  for (let n = 0; n < 120; n++) await expect(askStream(two, '/', { host })).rejects.toThrow('NGHTTP2_REFUSED_STREAM');
   expect((await askStream(stranger, '/', { host })).status).toBe(200);
   held[0]?.close();
   await expect
