@@ -7,9 +7,9 @@ import { request as requestPlain } from 'node:http';
 import { request as requestOverTls } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Certificate, createCertificate, saveCertificate, secret } from '#tools/bench/tls/tls-certificate.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { domain, startSites } from './edge-sites.ts';
-import { type Certificate, createCertificate, saveCertificate, secret } from './tls-certificate.ts';
 
 export const contestants = { edge: 'edge', nginx: 'nginx', caddy: 'Caddy' } as const;
 

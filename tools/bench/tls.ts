@@ -6,11 +6,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Amount, connectOften, loadHttp2 } from '#tools/bench/tls/h2load.ts';
+import { resumeOften } from '#tools/bench/tls/resumptions.ts';
 import { contestants, type Server, startContestants } from './edge-contestants.ts';
-import { type Amount, connectOften, loadHttp2 } from './h2load.ts';
 import { load } from './load.ts';
 import { cpuSeconds, median } from './measure.ts';
-import { resumeOften } from './resumptions.ts';
 
 const sizes = { 'small.html': 1024, 'page.html': 27 * 1024 };
 const connections = 32;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { contextOf } from '#db/encrypted-columns.ts';
 import { createEncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';
-import type { Sites } from './edge-sites.ts';
+import type { Sites } from '#tools/bench/edge-sites.ts';
 
 /** The installation's, of the edges that are measured. */
 export const secret = 'x'.repeat(32);
