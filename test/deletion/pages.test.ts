@@ -182,8 +182,7 @@ test('an owner refuses a call of an agent, and always allows another', async () 
 test('an owner ends a git password, and an invitation by an agent', async () => {
   const owner = await fixture.newSignedIn('Claude');
   const site = await createSite(owner, { title: 'The bakery' });
-  const body = { repository: 'source', access: 'read' };
-  await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body });
+  await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body: { repository: 'source', access: 'read' } });
   await people(fixture).invite(owner, site.id, 'a-friend-with-a-long-name@bakeries-of-the-old-town.example.com');
   const page = await signedIn(owner.email);
   await goTo(page, '/account/agents');
