@@ -1,17 +1,21 @@
 /**
  * The skill tree: the pages that teach an agent to build a good site here. Its files are in this folder, in the Agent Skills format (`SKILL.md` with
  * front matter, further pages on demand). `{base_url}` becomes this installation's address. A part between `<!-- with forms -->` and `<!-- end -->`
- * is removed where that capability is off; a page that is then empty is not in the tree.
+ * is removed where that capability is off; a page that is then empty is not in the tree. A part `with mcp` is for agents that have tools, one
+ * `with shell` for those that send requests or run the terminal client, and `with http` for the former of these only.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import type { Surface } from '#rules/calls/calls.ts';
 import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
+/** A page as it is read over HTTP, and its text for the other surfaces, whose calls are still those of HTTP. */
+export type SkillPage = SkillFile & { texts: Readonly<Record<Surface, string>> };
 export type PackageGroup = { name: string; packages: readonly { name: string; version: string }[] };
-export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
+export type SkillTree = { version: string; files: ReadonlyMap<string, SkillPage> };
 
 const here = import.meta.dirname;
 const types: Record<string, string> = {
@@ -30,19 +34,32 @@ export async function loadSkillTree({
   packages: readonly PackageGroup[];
   isOn(capability: string): boolean;
 }): Promise<SkillTree> {
-  const texts = new Map<string, string>();
+  const sources = new Map<string, string>();
   for (const path of await listPaths()) {
     const source = path === clientPath ? bundleClient() : await readFile(join(here, path), 'utf8');
-    const text = source.replaceAll('{base_url}', baseUrl);
-    texts.set(path, path.endsWith('.md') ? removeDisabledParts(text, isOn) : text);
+    sources.set(path, source.replaceAll('{base_url}', baseUrl));
   }
-  texts.set('reference/errors.md', errorTable());
-  texts.set('reference/packages.md', packagesPage(packages));
-  const kept = [...texts].filter(([, text]) => text !== '').sort(([a], [b]) => (a < b ? -1 : 1));
-  const files = new Map(kept.map(([path, text]) => [path, fileOf(path, text)]));
+  sources.set('reference/errors.md', errorTable());
+  sources.set('reference/packages.md', packagesPage(packages));
+  const read = [...sources].map(([path, source]) => pageOf(path, source, isOn));
+  const kept = read.filter(({ texts }) => texts.http !== '').sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = new Map(kept.map((page) => [page.path, page]));
   const version = createHash('sha256');
-  for (const { path, sha256 } of files.values()) version.update(`${path}\0${sha256}\n`);
+  for (const { path, texts } of files.values()) version.update(`${path}\0${JSON.stringify(texts)}\n`);
   return { version: version.digest('hex').slice(0, 16), files };
+}
+
+const partsOf: Record<Surface, readonly string[]> = { http: ['http', 'shell'], client: ['shell'], mcp: ['mcp'] };
+const surfaces = Object.keys(partsOf) as Surface[];
+const surfaceParts = Object.values(partsOf).flat();
+
+function pageOf(path: string, source: string, isOn: (capability: string) => boolean): SkillPage {
+  const textFor = (surface: Surface) =>
+    path.endsWith('.md')
+      ? removeDisabledParts(source, (name) => (surfaceParts.includes(name) ? partsOf[surface].includes(name) : isOn(name)))
+      : source;
+  const texts = Object.fromEntries(surfaces.map((surface) => [surface, textFor(surface)])) as Record<Surface, string>;
+  return { ...fileOf(path, texts.http), texts };
 }
 
 function packagesPage(groups: readonly PackageGroup[]): string {
@@ -53,10 +70,15 @@ function packagesPage(groups: readonly PackageGroup[]): string {
 
 Every site is built with these packages, in these versions, without a network. They are installed already: import them, and enable integrations in \`astro.config.mjs\`. No other package can be added.
 
+<!-- with shell -->
 - Before a push, \`node frontage.mjs check <folder>\` lists what a source imports that is not here, with the nearest that is (\`GET /v1/packages?name=…\`).
+<!-- end -->
+<!-- with mcp -->
+- \`GET /v1/packages?name=…\` says whether a package is here, and which is nearest.
+<!-- end -->
 - Plugins of remark and rehype: \`markdown: { processor: unified({ remarkPlugins: [...], rehypePlugins: [...] }) }\`, with \`unified\` from \`@astrojs/markdown-remark\`.
 - Two frameworks that use JSX need \`include\` in their integrations, so that each compiles its own folder.
-- For everything else, build elsewhere and deploy the output: \`node frontage.mjs deploy <site> <folder>\`.
+- For everything else, build elsewhere and deploy the output<!-- with shell -->: \`node frontage.mjs deploy <site> <folder>\`<!-- end -->.
 
 | For | Packages |
 | --- | --- |

@@ -203,6 +203,7 @@ export const bookingsQuery = pageQuery.extend({
 export type ShownBooking = Loaded<Booking, 'calendar' | 'mail' | 'notice'>;
 export const shown = { populate: ['calendar', 'mail', 'notice'] } as const;
 
+/** As the site’s people see it. */
 export function bookingView(config: Config, booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
   const { calendar, paymentId, holdExpiresAt } = booking;
   const status = bookingStatusAt(booking, now);
@@ -234,9 +235,16 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
     ...(status === 'held'
       ? {
           next_action: isToPay
-            ? 'Pay at pay_url before hold_expires_at, then read the booking again to check that it is confirmed.'
+            ? `The visitor has until ${holdExpiresAt.toISOString()} to pay at pay_url. Nobody else can book the time until then; if it is not paid, it is free again.`
             : 'The payment deadline has passed. The platform is checking whether the booking was paid for. Read the booking again in a minute.',
         }
       : {}),
   };
+}
+
+/** As the visitor sees it who has just made it: what is to pay, they pay. */
+export function takenBookingView(config: Config, booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
+  const view = bookingView(config, booking, now);
+  if (view.pay_url === null) return view;
+  return { ...view, next_action: 'Pay at pay_url before hold_expires_at, then read the booking: it is confirmed.' };
 }

@@ -16,7 +16,7 @@ import { sendBookingPage } from './booking-page.ts';
 import { createBooking } from './creation.ts';
 import { describeBookable } from './description.ts';
 import { choose, openDays, openSlots, openTimetable, siteOf } from './offers.ts';
-import { bookingSchema, bookingView, shown } from './schemas.ts';
+import { bookingSchema, shown, takenBookingView } from './schemas.ts';
 import {
   daysAnswer,
   daysQuery,
@@ -176,7 +176,7 @@ export function bookingCreationRoutes(app: Api, deps: Deps): void {
         replay: async (request: FastifyRequest, id) => {
           const booking = await request.em.findOne(Booking, { id, site: visited(request).site }, shown);
           if (!booking) throw errors.not_found('This booking does not exist.');
-          return bookingView(deps.config, booking, deps.clock.now());
+          return takenBookingView(deps.config, booking, deps.clock.now());
         },
       },
       schema: {
@@ -195,7 +195,7 @@ export function bookingCreationRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const made = { id: request.newId('book'), cancelSecret: newSecret('frc') };
       const booking = await createBooking(request.em, deps, visited(request).site, request.body, made);
-      return bookingView(deps.config, booking, deps.clock.now());
+      return takenBookingView(deps.config, booking, deps.clock.now());
     },
   );
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { loadSite, requireOwner } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { disconnectSignal, limitConcurrency } from '#api/concurrency.ts';
+import { bytesMax, exportTooLarge } from '#api/mcp/too-large.ts';
+import { surfaceOf } from '#api/operations/next-steps.ts';
 import { isStillGood, recheckAuthorization } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { recordAct } from '#db/history/recording.ts';
@@ -44,7 +46,8 @@ export function exportRoutes(app: Api, deps: Deps): void {
         response: { 200: z.any().describe('The archive.') },
       },
     },
-    async ({ em, actor, params, query }, reply) => {
+    async (request, reply) => {
+      const { em, actor, params, query } = request;
       const site = await loadSite(em, actor, params.id);
       requireOwner(site, actor, 'export it');
       const signal = disconnectSignal(reply);
@@ -55,8 +58,6 @@ export function exportRoutes(app: Api, deps: Deps): void {
           spoolDir: join(deps.config.dataDir, 'spool'),
           signal,
         };
-        recordAct(em, deps.clock, actor, 'site.exported', { site, detail: { visitors: asked.withVisitors } });
-        await em.flush();
         const { content } = await openSiteArchive(deps, asked);
         await recheckAuthorization(deps.em(), deps, actor).catch((error) => {
           content.destroy();
@@ -64,16 +65,35 @@ export function exportRoutes(app: Api, deps: Deps): void {
         });
         if (signal.aborted) content.destroy();
         void endWith(content, signal, () => isStillGood(deps.em(), deps, actor));
+        const sent = surfaceOf(request) === 'mcp' ? await readForTool(content, deps.config, site.id) : content;
+        // Before the first byte: an archive that is cut off later has left, too.
+        recordAct(em, deps.clock, actor, 'site.exported', { site, detail: { visitors: asked.withVisitors } });
+        await em.flush().catch((error) => {
+          content.destroy();
+          throw error;
+        });
         return reply
           .headers({
             'content-type': 'application/x-tar',
             'content-disposition': `attachment; filename="${site.name}.tar"`,
             'cache-control': 'no-store',
           })
-          .send(content);
+          .send(sent);
       });
     },
   );
+}
+
+/** The whole archive, if it fits into the result of a tool. Otherwise nothing of it is sent. */
+async function readForTool(content: Readable, config: Deps['config'], siteId: string): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of content as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > bytesMax) throw exportTooLarge(config, siteId);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 /** Ends the archive when its client has disconnected, or may not read it any more. */

@@ -16,8 +16,8 @@ export function describe(operation: Operation, isTool: boolean): string {
     : `${method === 'GET' ? 'read' : 'call'}_operations ${JSON.stringify({ calls: [{ operation: toolName(name), arguments: given }] })}`;
   return [
     `${toolName(name)}(${inputs.map(({ name: input, required, schema }) => `${input}${required ? '' : '?'}: ${typeText(schema)}`).join(', ')})`,
-    `  ${[`${summary}.`, modelWords(description)].filter(Boolean).join(' ')}`,
     ...(sizeNote(operation) ? [`  ${sizeNote(operation)}`] : []),
+    `  ${[`${summary}.`, modelWords(description)].filter(Boolean).join(' ')}`,
     ...notes,
     `  ${example}`,
   ].join('\n');

@@ -19,7 +19,7 @@ export const isPicture = (mimeType: string): boolean => /^image\/(png|jpeg|webp|
 export function sizeNote({ name }: Pick<Operation, 'name'>): string | undefined {
   const most = `A tool returns at most ${bytesMax / 1000} KB`;
   if (name === 'site.export')
-    return `${most}, which few sites fit into. For all others, the owner presses “Download the site” on the Settings page of the site, or a terminal client saves it (site export).`;
+    return `${most}, so you cannot have the archive of most sites here. The refusal has a link for the owner: “Download the site” on its Settings page.`;
   if (name === 'asset.read')
     return `${most} of a file that is no picture. A git clone has larger ones: ${renderCalls(call('source.credential'), 'mcp')}.`;
   return undefined;
@@ -32,15 +32,25 @@ export function tooLarge(operation: Operation, answered: ApiResponse, config: Co
   if (status >= 400 || isJson(answered) || mimeType.startsWith('text/')) return undefined;
   if (!more && (isPicture(mimeType) || bytes.length <= bytesMax)) return undefined;
   const length = more && total === undefined ? `more than ${bytes.length} bytes` : `${total ?? bytes.length} bytes`;
-  return errors.invalid_input(`This is a file of ${length} (${mimeType}), which is too large for a tool.`, {
-    nextAction: elsewhere(operation, path, config),
-  });
+  return fault(`${length} (${mimeType})`, elsewhere(operation, path, config));
 }
+
+const fault = (size: string, nextAction: string) =>
+  errors.invalid_input(`This is a file of ${size}, which is too large for a tool.`, { nextAction });
+
+/** The error for a site that a tool does not export. */
+export const exportTooLarge = (config: Config, siteId: string): AppError =>
+  fault(
+    `more than ${bytesMax} bytes (application/x-tar)`,
+    capabilitiesOf(config).email_signin
+      ? `Ask the owner to press “Download the site” on its Settings page: ${config.baseUrl}/account/sites/${siteId}/settings`
+      : downloadFrom(`${config.baseUrl}/v1/sites/${siteId}/export`),
+  );
+
+const downloadFrom = (url: string) => `A program that sends the token can download it from ${url}.`;
 
 function elsewhere({ name }: Operation, path: string, config: Config): string {
   const [, site] = /^\/v1\/sites\/([^/?]+)/.exec(path) ?? [];
-  if (name === 'site.export' && capabilitiesOf(config).email_signin)
-    return `Ask the owner to press “Download the site” on its Settings page: ${config.baseUrl}/account/sites/${site}/settings`;
   if (name === 'asset.read') return `A git clone has it: ${call('source.credential', { id: site })}.`;
-  return `A program that sends the token can download it from ${config.baseUrl}${path}.`;
+  return downloadFrom(`${config.baseUrl}${path}`);
 }

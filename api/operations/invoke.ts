@@ -15,10 +15,11 @@ import type { Operation, Place } from './operations.ts';
 export async function callOperation(
   send: ApiClient,
   operation: Operation,
-  input: Input,
+  given: Input,
   waitSeconds?: number,
 ): Promise<ApiResponse> {
   const { method, takesJson, takesFile } = operation;
+  const input = { ...pathDefaults(operation), ...given };
   const fault = faultIn(operation, input);
   if (fault) return refused(operation, fault);
   const file = takesFile ? fileOf(input) : undefined;
@@ -41,6 +42,12 @@ export async function callOperation(
     waitSeconds: waitSeconds ?? (asked as number | undefined),
     from: from as number | undefined,
   });
+}
+
+/** What a path has where the input leaves it out. */
+function pathDefaults({ inputs }: Operation): Input {
+  const known = inputs.filter(({ place, schema }) => place === 'path' && schema.default !== undefined);
+  return Object.fromEntries(known.map(({ name, schema }) => [name, schema.default]));
 }
 
 /** The media type of a file's bytes among those that a call takes; none if it takes any. The call reads the bytes itself. */

@@ -102,7 +102,7 @@ function operationOf(
     .map(({ in: place, name, required = false, description, schema }) => ({
       name,
       place: place as Place,
-      required,
+      required: required && schema.default === undefined,
       schema: { ...resolved(schema), ...(description === undefined ? {} : { description }) },
     }));
   const sent = Object.entries(body?.properties ?? {}).map(([name, schema]) => ({

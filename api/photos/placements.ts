@@ -72,9 +72,16 @@ export async function loadPlaced(em: EntityManager, deps: Deps, actor: Actor, si
   return { asset, photo: await loadPhoto(em, deps, photoId), creditPath: creditPathOf(asset.path) };
 }
 
-function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buffer {
-  const credit = { author: creditName, author_url: creditUrl, source_url: pageUrl, description };
-  return Buffer.from(`${JSON.stringify(credit, null, 2)}\n`);
+/** The contents of the credit file. */
+export const creditOf = ({ creditName, creditUrl, pageUrl, description }: Photo) => ({
+  author: creditName,
+  author_url: creditUrl,
+  source_url: pageUrl,
+  description,
+});
+
+function creditFile(photo: Photo): Buffer {
+  return Buffer.from(`${JSON.stringify(creditOf(photo), null, 2)}\n`);
 }
 
 /** The library's connection was lost, not the client's. */

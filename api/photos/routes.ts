@@ -6,7 +6,7 @@ import { assetView } from '#api/assets/schemas.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placements.ts';
+import { creditOf, loadPhoto, loadPlaced, type Placed, placePhoto } from './placements.ts';
 import { elsewhere, photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
 import { requireLibrary, searchPhotos, throwCatalogError } from './search.ts';
 
@@ -61,7 +61,7 @@ export function photoRoutes(app: Api, deps: Deps): void {
 }
 
 function placedView({ asset, photo, creditPath }: Placed) {
-  return { ...assetView(asset), credit: { name: photo.creditName }, credit_path: creditPath };
+  return { ...assetView(asset), credit: creditOf(photo), credit_path: creditPath };
 }
 
 const thumbTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];

@@ -40,7 +40,9 @@ export const placeInput = z.strictObject({
 
 export const placedSchema = assetSchema
   .extend({
-    credit,
+    credit: z
+      .object({ author: z.string(), author_url: z.string(), source_url: z.string(), description: z.string() })
+      .describe('As in the file at `credit_path`: a page imports it and shows `credit.author`.'),
     credit_path: z.string().describe('Path of the JSON file that names the photo’s author and source.'),
   })
   .meta({ id: 'PlacedPhoto' });

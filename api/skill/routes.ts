@@ -6,7 +6,7 @@ import { surfaceOf } from '#api/operations/next-steps.ts';
 import { call, type Surface } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import type { SkillFile, SkillTree } from '#skill/tree.ts';
+import type { SkillPage, SkillTree } from '#skill/tree.ts';
 import { llmsText } from './llms-text.ts';
 import { forSurface } from './tree.ts';
 
@@ -41,7 +41,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
         summary: 'Read a skill file',
         description:
           'SKILL.md names the pages. `reference/serving.md` is about redirects, frames, caching and search engines, `reference/languages.md` about translations.',
-        params: z.object({ '*': z.string().describe('A path from the list, such as `stages/design.md`.') }),
+        params: z.object({ '*': z.string().default('SKILL.md').describe('A path from the list, such as `stages/design.md`.') }),
         response: { 200: z.any().describe('The file.') },
       },
     },
@@ -67,7 +67,7 @@ function skillView({ version, files }: SkillTree, surface: Surface): z.output<ty
   return { version, files: shown.map(({ path, bytes, sha256 }) => ({ path, bytes: bytes.length, sha256 })) };
 }
 
-function fileAt({ files }: SkillTree, path: string): SkillFile {
+function fileAt({ files }: SkillTree, path: string): SkillPage {
   const file = files.get(path);
   if (file) return file;
   throw errors.not_found('The skill has no file at this path.', {
@@ -76,7 +76,7 @@ function fileAt({ files }: SkillTree, path: string): SkillFile {
 }
 
 /** In the words of the caller's surface. */
-function send(request: FastifyRequest, reply: FastifyReply, file: SkillFile): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, file: SkillPage): FastifyReply {
   const { bytes, sha256, type } = forSurface(file, surfaceOf(request));
   const etag = `"${sha256}"`;
   reply.headers({ etag, 'cache-control': 'no-cache' });

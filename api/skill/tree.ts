@@ -5,7 +5,7 @@ import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
 import type { Surface } from '#rules/calls/calls.ts';
 import { inCommands, inToolNames } from '#rules/calls/tool-names.ts';
 import type { Config } from '#runtime/config.ts';
-import { fileOf, loadSkillTree, type SkillFile, type SkillTree } from '#skill/tree.ts';
+import { fileOf, loadSkillTree, type SkillFile, type SkillPage, type SkillTree } from '#skill/tree.ts';
 
 const opened = new WeakMap<Config, Promise<SkillTree>>();
 
@@ -23,14 +23,14 @@ export function skillOf(config: Config): Promise<SkillTree> {
 }
 
 const inWords = { mcp: inToolNames, client: inCommands } as const;
-const written = { mcp: new WeakMap<SkillFile, SkillFile>(), client: new WeakMap<SkillFile, SkillFile>() };
+const written = { mcp: new WeakMap<SkillPage, SkillFile>(), client: new WeakMap<SkillPage, SkillFile>() };
 
 /** A page as its reader makes calls: by the names of operations with tools, as commands in a terminal. */
-export function forSurface(file: SkillFile, surface: Surface): SkillFile {
+export function forSurface(file: SkillPage, surface: Surface): SkillFile {
   if (surface === 'http' || !file.path.endsWith('.md')) return file;
   const known = written[surface].get(file);
   if (known) return known;
-  const page = fileOf(file.path, inWords[surface](file.bytes.toString()));
+  const page = fileOf(file.path, inWords[surface](file.texts[surface]));
   written[surface].set(file, page);
   return page;
 }

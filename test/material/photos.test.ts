@@ -128,20 +128,21 @@ describe('a photo', () => {
   test('is added to the site with its credit, in one commit of the caller’s', async () => {
     const commits = (await material.log(owner.siteId)).length;
     const answer = await place(id, 'src/assets/hero.jpg');
-    expect(answer.body).toMatchObject({
-      path: 'src/assets/hero.jpg',
-      content_type: 'image/jpeg',
-      source: 'photo',
-      credit: { name: 'Ann Author 101' },
-      credit_path: 'src/assets/hero.jpg.credit.json',
-    });
-    expect(await material.bytes(owner.siteId, 'src/assets/hero.jpg')).toEqual(sample.jpgOf(1600, 900));
-    expect(JSON.parse(String(await material.bytes(owner.siteId, 'src/assets/hero.jpg.credit.json')))).toEqual({
+    const credit = {
       author: 'Ann Author 101',
       author_url: 'https://www.pexels.com/@ann',
       source_url: 'https://www.pexels.com/photo/101/',
       description: 'Bread on a board',
+    };
+    expect(answer.body).toMatchObject({
+      path: 'src/assets/hero.jpg',
+      content_type: 'image/jpeg',
+      source: 'photo',
+      credit,
+      credit_path: 'src/assets/hero.jpg.credit.json',
     });
+    expect(await material.bytes(owner.siteId, 'src/assets/hero.jpg')).toEqual(sample.jpgOf(1600, 900));
+    expect(JSON.parse(String(await material.bytes(owner.siteId, 'src/assets/hero.jpg.credit.json')))).toEqual(credit);
     const log = await material.log(owner.siteId);
     expect(log).toHaveLength(commits + 1);
     expect(log[0]).toMatch(/^first <.*> Add src\/assets\/hero.jpg, a photo by Ann Author 101$/);

@@ -38,6 +38,9 @@ test('a file that is too large is an error with a remedy', async () => {
     true,
     `Ask the owner to press “Download the site” on its Settings page: ${fixture.config.baseUrl}/account/sites/${site.id}/settings`,
   ]);
+  // Nothing has left, so nothing is recorded.
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/history`)).body;
+  expect(items.map(({ action }: { action: string }) => action)).not.toContain('site.exported');
   const { error } = await agent.call('asset_read', { id: site.id, path });
   expect(error.message).toContain(`a file of ${raw.length} bytes`);
   expect(error.next_action).toContain('git clone');

@@ -40,7 +40,7 @@ test.each([
 
 test('the limit of a file is in the description of its operation', async () => {
   const text = await found({ words: 'export', limit: 1 });
-  expect(text).toMatch(/^site_export\(.*\n.*\n {2}A tool returns at most 100 KB, .*“Download the site”/);
+  expect(text).toMatch(/^site_export\(.*\n {2}A tool returns at most 100 KB, .*“Download the site”/);
 });
 
 test('free times are read by a site’s name, id or public id', async () => {

@@ -29,7 +29,7 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
     status: 'held',
     pay_url: expect.stringContaining('/pay/pay_'),
     hold_expires_at: expect.any(String),
-    next_action: expect.stringContaining('pay_url'),
+    next_action: expect.stringContaining('Pay at pay_url'),
   });
   expect((await fixture.anyone('GET', `/b/${publicId}`)).body.services[0]).toMatchObject({ open: true });
   const { page } = await fixture.openLink(payUrl);
