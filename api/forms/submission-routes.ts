@@ -23,7 +23,7 @@ export function submissionRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'List a form’s submissions',
         description:
-          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet; cells that could be formulas begin with an apostrophe.',
+          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet; cells that could be formulas begin with an apostrophe. No call answers an enquiry: the owner replies by e-mail.',
         params: idParams,
         querystring: submissionsQuery,
         response: { 200: listOf(submissionSchema) },

@@ -30,7 +30,7 @@ export const recentSubmissions: Source<Row> = {
       at: new Date(at),
       title: `A visitor sent an enquiry with the form “${form}” of ${siteName}.${archivedNote(site)}`,
       ...(opening ? { message: opening } : {}),
-      nextAction: `Call ${call('submission.read', { id })} to read it.`,
+      nextAction: `Tell the owner: they reply by e-mail, to the address in the enquiry if there is one. No call answers it. ${call('submission.read', { id })} returns all of it.`,
     };
   },
 };

@@ -62,12 +62,18 @@ export function shownOf(answered: ApiResponse, part: Part): Shown {
   return { value: textPart({ bytes: bytes.subarray(part.offset), total: bytes.length }, part), blocks: [] };
 }
 
-const diffMax = 600;
+const diffMax = 2000;
 
-/** Without the diff of a commit that its caller has just sent, if it is long. */
+/**
+ * Without the diff of a commit that its caller has just sent, if it is long. A diff of few lines may have long lines
+ * around them: those are left out first.
+ */
 function withoutLongDiff(body: Input): Input {
   const { diff, ...others } = body;
   if (typeof diff !== 'string' || Buffer.byteLength(diff) <= diffMax) return body;
+  const changed = diff.split('\n').filter((line) => !line.startsWith(' '));
+  const brief = changed.join('\n');
+  if (changed.at(-1) !== '…' && Buffer.byteLength(brief) <= diffMax) return { ...others, diff: brief };
   return {
     ...others,
     diff: 'Left out, because it is long. source_files reads the files as they are now; a git clone has the diff (find source_credential).',

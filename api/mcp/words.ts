@@ -13,7 +13,7 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
   'deployment.restore':
     'Roll back or undo a publish: make an earlier version (see deployment_list) live again at once, or a later one. The files stay as they are: correct them before the next publish.',
   'form.submissions':
-    'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV. The operation form_list has the ids of forms, and says where enquiries go.',
+    'Enquiries: what visitors sent with a contact form, newest first, or all of it as CSV. The operation form_list has the ids of forms, and says where enquiries go. You cannot answer one here: the owner does, by e-mail.',
   'inbox.read':
     'Everything that waits for you or the owner: comments, enquiries, bookings, payments, failed builds. Start here.',
   'preview.build':
@@ -77,7 +77,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'form.disable': 'close deactivate turn off',
   'form.list': 'why no enquiries arrive broken disabled working recipient notify e-mail address',
   'form.read': 'why no enquiries arrive broken disabled working',
-  'form.submissions': 'enquiries enquiry inquiries contact messages answers csv export',
+  'form.submissions': 'answer reply enquiries enquiry inquiries contact messages answers csv export',
   'form.update': 'recipient notify notification who gets enquiries e-mail address thanks button question',
   'offer.days': 'free open available availability times slots next earliest appointment when vacancy calendar',
   'offer.slots': 'free open available availability times slots appointment day when vacancy hours',
@@ -94,7 +94,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'redirects.set': 'move old links url forward 301',
   'review.create': 'share feedback link comments',
   'site.analytics': 'visits visitors how many people statistics views traffic pages referrers sources',
-  'site.archive': 'close take offline unpublish hide shut down notice',
+  'site.archive': 'close take offline unpublish hide shut down notice holiday pause temporarily',
   'site.create': 'new website start blog',
   'site.delete': 'remove forever erase',
   'site.export': 'backup download archive move away copy leave',

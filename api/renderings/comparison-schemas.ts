@@ -43,9 +43,9 @@ export const comparisonSchema = z
             .array(region)
             .describe('Where the newer version differs, in CSS pixels, from the top; at most 20.'),
           picture: z
-            .object({ url: z.string(), width: z.number().int(), height: z.number().int() })
+            .object({ number: z.number().int(), url: z.string(), width: z.number().int(), height: z.number().int() })
             .nullable()
-            .describe('The earlier version beside the newer one.'),
+            .describe(`The earlier version beside the newer one: ${call('comparison.picture')}, with this \`number\`.`),
         }),
       )
       .describe('The pages that look different. What lies on another host is not drawn.'),
@@ -69,6 +69,7 @@ export function comparisonView(config: Config, rendering: Rendering, deployment:
     pages: pages.map(({ picture, ...page }) => ({
       ...page,
       picture: picture && {
+        number: picture.position,
         url: `${config.baseUrl}/v1/comparisons/${id}/pictures/${picture.position}`,
         width: picture.width,
         height: picture.height,
@@ -76,16 +77,22 @@ export function comparisonView(config: Config, rendering: Rendering, deployment:
     })),
     unchanged,
     pages_left: pagesLeft,
-    ...nextStep(rendering, deployment),
+    ...nextStep(rendering, deployment, { hasPictures: pages.some(({ picture }) => picture !== null) }),
     ...(error ? { error: { code: error.code, message: error.message } } : {}),
   };
 }
 
-function nextStep(rendering: Rendering, { kind, slot, site }: Deployment): { next_action?: string } {
+function nextStep(
+  rendering: Rendering,
+  { kind, slot, site }: Deployment,
+  { hasPictures }: { hasPictures: boolean },
+): { next_action?: string } {
   const { id, status, finishedAt } = rendering;
   if (!finishedAt) return { next_action: `Call ${call('comparison.read', { id })} again in about 5 seconds.` };
   if (status === 'failed') return { next_action: 'Start the comparison again.' };
-  if (kind !== 'draft' || slot === null || slot === undefined) return {};
-  const publish = call('preview.publish', { id: site.id, slot });
-  return { next_action: `If every change is meant, publish the preview with ${publish}.` };
+  const pictures = hasPictures ? [`See both versions of a page with ${call('comparison.picture', { id })}.`] : [];
+  const publish = call('preview.publish', { id: site.id, slot: slot ?? undefined });
+  const isPreview = kind === 'draft' && typeof slot === 'number';
+  const steps = [...pictures, ...(isPreview ? [`If every change is meant, publish the preview with ${publish}.`] : [])];
+  return steps.length > 0 ? { next_action: steps.join(' ') } : {};
 }

@@ -70,7 +70,10 @@ export const checkSchema = z
           text: z.string().describe('Words of the element, an address, or a message.'),
           advice: z.string().describe('What to do.'),
           count: z.number().int().describe('On how many pages the same was found.'),
-          crop_url: z.string().nullable().describe('A picture of the place.'),
+          crop_url: z
+            .string()
+            .nullable()
+            .describe(`A picture of the place: ${call('check.crop')}, with the number at its end.`),
         }),
       )
       .describe('One for each cause, worst first. What lies on another host is not checked.'),

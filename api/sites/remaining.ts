@@ -18,17 +18,23 @@ export function pendingText({ payments, refunds, bookings, paid_bookings: paid }
   ]);
 }
 
-/** After a site was archived: what does not end with it. Undefined if there is nothing. */
-export function stillPending({ id, archivedAt }: Site, pending: Pending): string | undefined {
+/** After a site was archived: what does not end with it, and how many bookings did. Undefined if there is nothing. */
+export function stillPending(site: Site, pending: Pending, expiredHolds: number): string | undefined {
+  const unpaid = `${counted(expiredHolds, 'booking that was not paid yet has', 'bookings that were not paid yet have')} expired, with the pay link: ${call('booking.list', { id: site.id, status: 'expired' })}.`;
+  const parts = [...(expiredHolds > 0 ? [unpaid] : []), ...remaining(site, pending)];
+  return parts.length > 0 ? parts.join(' ') : undefined;
+}
+
+function remaining({ id, archivedAt }: Site, pending: Pending): string[] {
   const text = pendingText(pending);
-  if (text === '') return undefined;
+  if (text === '') return [];
   const bookings = `${call('booking.list', { id, status: 'confirmed', from: archivedAt?.toISOString() })} lists the bookings. Cancel each that does not take place with ${call('booking.cancel')}: it refunds what was paid, and says who tells the visitor.`;
   const payments = `${call('payment.list', { id, status: 'open' })} lists the open payments; close each with ${call('payment.expire')}.`;
   return [
     `The site still has ${text}. Visitors are not told that it is closed.`,
     ...(pending.bookings > 0 ? [bookings] : []),
     ...(pending.payments > 0 ? [payments] : []),
-  ].join(' ');
+  ];
 }
 
 /** What a deletion takes away. */

@@ -3,10 +3,12 @@ import type { Api, Authenticated } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
 import { byId, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import { Booking } from '#db/bookings/booking.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
 import { pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
+import { call } from '#rules/calls/calls.ts';
 import { deletionDelay, formerNameMs, nameReservedPeriod, period } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -47,7 +49,10 @@ export function siteRoutes(app: Api, deps: Deps): void {
 
   /** With what does not end with the site. */
   async function archived(asked: Authenticated, site: Site) {
-    const next = stillPending(site, await pendingOfSite(asked.em, deps.clock.now(), site.id));
+    // Those that ran out before have an earlier time.
+    const holds = { site: site.id, status: 'expired', holdExpiresAt: { $gte: site.archivedAt } } as const;
+    const pending = await pendingOfSite(asked.em, deps.clock.now(), site.id);
+    const next = stillPending(site, pending, await asked.em.count(Booking, holds));
     return { ...(await show(asked, site)), ...(next === undefined ? {} : { next_action: next }) };
   }
 
@@ -159,8 +164,9 @@ export function siteRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Archive a site',
         description:
-          'An archived site is no longer served and cannot be changed, but it keeps its name. Visitors read only that the site is closed, ' +
-          'without words of yours: to show a notice, publish one instead. Running builds are cancelled. Bookings stay: `next_action` names those that remain.',
+          `Closes a site, also for a while: ${call('site.unarchive')} opens it again. It is no longer served and cannot be changed, but it keeps its name. Visitors read only that the site is closed, ` +
+          'without words of yours: to show a notice, publish one instead. Running builds are cancelled. Forms refuse enquiries, and the booking page takes no bookings. ' +
+          'Confirmed bookings stay: `next_action` names them. Bookings that are not paid yet expire at once, with their pay links.',
         params: idParams,
         response: { 200: archivedSiteSchema },
       },
@@ -172,7 +178,12 @@ export function siteRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/unarchive',
     {
       config: { operation: 'site.unarchive', needs: 'write', ownerOnly: true, replay, recordsOnce: true },
-      schema: { summary: 'Put an archived site online', params: idParams, response: { 200: siteSchema } },
+      schema: {
+        summary: 'Put an archived site online',
+        description: 'Opens a site that was archived, as it was. Bookings that expired when it closed stay expired.',
+        params: idParams,
+        response: { 200: siteSchema },
+      },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
   );

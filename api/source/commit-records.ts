@@ -14,7 +14,7 @@ import type { PlannedChange } from './content.ts';
 export async function commitWithRecords(
   em: EntityManager,
   deps: Deps,
-  { site, repository, branch = 'main', source, by, record, callId }: Write & { callId: string },
+  { site, repository, branch = 'main', source, by, message, record, callId }: Write & { callId: string },
   changes: readonly PlannedChange[],
   toGit: () => Promise<string | null>,
 ): Promise<string | null> {
@@ -25,7 +25,7 @@ export async function commitWithRecords(
   const begun = async () => {
     await tx.begin();
     await removeRows(tx, [row]);
-    const entry = recordCommit(tx, clock, { ...act, site, commit: '' });
+    const entry = recordCommit(tx, clock, { ...act, site, message, commit: '' });
     await record?.(tx, changes);
     await tx.flush();
     return entry;

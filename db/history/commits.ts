@@ -14,12 +14,15 @@ type RecordedCommit = {
   source: AssetSource;
   commit: string;
   filesChanged: number;
+  /** Unknown of a commit whose call was interrupted. */
+  message?: string;
 };
 
 /** The entry of a commit in the site's history. */
 export function recordCommit(tx: EntityManager, clock: Clock, recorded: RecordedCommit): HistoryEntry {
-  const { site, repository, branch, by, source, commit, filesChanged } = recorded;
-  const detail = { branch, commit, files_changed: filesChanged, source };
+  const { site, repository, branch, by, source, commit, filesChanged, message } = recorded;
+  const [subject] = message?.split('\n') ?? [];
+  const detail = { branch, commit, files_changed: filesChanged, source, ...(subject ? { message: subject } : {}) };
   return recordAct(tx, clock, by, 'repository.committed', {
     site,
     subject: { id: site.id, name: repository },

@@ -23,17 +23,22 @@ function isOpen(part: string): boolean {
 
 /** The text with each call by the name of its operation: `inbox_read {"limit":5}` for `GET /v1/inbox?limit=5`. */
 export function inToolNames(text: string): string {
-  return text.replaceAll(
-    /\b(GET|POST|PUT|PATCH|DELETE) (\/v1(?:\/[\w{}<>…-]+)+|\/b\/[\w{}]+\/(?:days|slots))(?:\?([^\s`"]+))?/g,
-    (spelled, method: string, path: string, query: string | undefined) => {
-      const found = operationAt(method, path.split('/'));
-      if (!found) return spelled;
-      const given = { ...found.given, ...valuesOf(query) };
-      return `${toolName(found.name)}${Object.keys(given).length > 0 ? ` ${JSON.stringify(given)}` : ''}`;
-    },
-  );
+  return text
+    .replaceAll(
+      /\b(GET|POST|PUT|PATCH|DELETE) (\/v1(?:\/[\w{}<>…-]+)+|\/b\/[\w{}]+\/(?:days|slots))(?:\?([^\s`"]+))?/g,
+      (spelled, method: string, path: string, query: string | undefined) => {
+        const found = operationAt(method, path.split('/'));
+        if (!found) return spelled;
+        const given = { ...found.given, ...valuesOf(query) };
+        return `${toolName(found.name)}${Object.keys(given).length > 0 ? ` ${JSON.stringify(given)}` : ''}`;
+      },
+    )
+    .replaceAll(queryAlone, (_spelled, query: string) => `\`${JSON.stringify(valuesOf(query))}\``)
+    .replaceAll('Idempotency-Key', 'idempotency_key');
 }
 
+/** Parameters of a call that the text named before. */
+const queryAlone = /`\?([\w=&…-]+)`/g;
 const address = /(\/(?:v1|b)(?:\/[\w{}<>…-]+)+)(?:\?([^\s`"]+))?/;
 /** A call, and the body that follows it. */
 const whole = new RegExp(`\\b(GET|POST|PUT|PATCH|DELETE) ${address.source}(\`(?: with)? \`(\\{[^\`]*\\})(?=\`))?`, 'g');
@@ -52,7 +57,7 @@ export function inCommands(text: string): string {
       const command = renderCalls(call(found.name, values), 'client').slice(1, -1);
       return fields ? command : `${command}${following}`;
     })
-    .replaceAll(/`\?([\w=&…-]+)`/g, (_spelled, query: string) => {
+    .replaceAll(queryAlone, (_spelled, query: string) => {
       const flags = [...new URLSearchParams(query)].map(([name, value]) => `--${name.replaceAll('_', '-')} ${value}`);
       return `\`${flags.join(' ')}\``;
     });

@@ -218,7 +218,7 @@ test('a commit by a call has the token as its author', async () => {
     action: 'repository.committed',
     via: { kind: 'token', name: 'Kitchen agent' },
     subject: { kind: 'repository', id: site.id, name: 'source' },
-    detail: { commit: body.commit, files_changed: 1, branch: 'main' },
+    detail: { commit: body.commit, files_changed: 1, branch: 'main', message: 'A note' },
   });
 });
 

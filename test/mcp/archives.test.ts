@@ -69,12 +69,17 @@ test('what short files leave is for the long ones', () => {
   expect(evenShare([], 230)).toBe(230);
 });
 
-test('a long diff of what was sent is left out', async () => {
+test('a long diff of what was sent is left out, beginning with unchanged lines', async () => {
   const commit = async (text: string) => {
     const changes = [{ path: 'src/content/posts/diff.md', text: `---\ntitle: Diff\n---\n${text}` }];
     return (await agent.call('source_commit', { id: site.id, message: 'Write', changes })).body;
   };
   expect((await commit('Short.')).diff).toContain('+Short.');
+  const around = 'around '.repeat(180);
+  await commit(`${around}\nOld.\n${around}\n`);
+  const { diff } = await commit(`${around}\nNew.\n${around}\n`);
+  expect(diff).toMatch(/\n-Old\.\n\+New\./);
+  expect(diff).not.toContain('around');
   const long = await commit('word '.repeat(400));
   expect([long.files_changed, long.diff]).toEqual([1, expect.stringMatching(/^Left out.*source_files/)]);
 });

@@ -128,7 +128,8 @@ test('archiving a site ends its holds, and refunds late charges', async () => {
   const { page } = await fixture.openLink(payUrl);
   await atRest(fixture, payment.id);
   setForTest(fixture.stub.knobs, { turnAway: 1 });
-  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  const { next_action } = (await owner.call('POST', `/v1/sites/${site.id}/archive`)).body;
+  expect(next_action).toContain('1 booking that was not paid yet has expired, with the pay link');
   await fixture.press(page, 'pay', { comesBack: false });
   fixture.stub.knobs.turnAway = 0;
   await fixture.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
