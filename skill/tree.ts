@@ -56,7 +56,9 @@ const surfaceParts = Object.values(partsOf).flat();
 function pageOf(path: string, source: string, isOn: (capability: string) => boolean): SkillPage {
   const textFor = (surface: Surface) =>
     path.endsWith('.md')
-      ? removeDisabledParts(source, (name) => (surfaceParts.includes(name) ? partsOf[surface].includes(name) : isOn(name)))
+      ? removeDisabledParts(source, (name) =>
+          surfaceParts.includes(name) ? partsOf[surface].includes(name) : isOn(name),
+        )
       : source;
   const texts = Object.fromEntries(surfaces.map((surface) => [surface, textFor(surface)])) as Record<Surface, string>;
   return { ...fileOf(path, texts.http), texts };

@@ -71,6 +71,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
         summary: 'Add a booking or block time',
         description:
           `For the site’s own people: a booking that was made by telephone, or time that they keep free. Seats are never oversold. Free times: ${call('offer.days')}. ` +
+          `To close whole days, set \`exceptions\` of the calendar with ${call('bookable.declare')}. ` +
           'The time may be outside the hours and steps of the timetable, sooner than its lead time and later than its horizon. ' +
           'Nothing is charged, even if the service has a price: to book as a visitor who pays, open the `url` of the timetable. Only a person whose address is given receives an e-mail.',
         params: idParams,

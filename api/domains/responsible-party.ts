@@ -73,7 +73,8 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems, cnam
   const asked = setup.filter(({ found, optional }) => !found && !optional);
   if (asked.length + problems.length > 0) {
     const words = [...gone(domain), ...problems, ...toSet(domain, asked, cnameTarget), later(domain)];
-    return { waitingOn: 'owner', nextAction: words.join(' '), since: statusSince };
+    const attach = domain.site ? [] : [`Once it is active, attach a site to it with ${attachment(id)}.`];
+    return { waitingOn: 'owner', nextAction: [...words, ...attach].join(' '), since: statusSince };
   }
   if (isUnasked(sight)) {
     const words = 'The last DNS check failed.';
@@ -104,9 +105,11 @@ function whenActive(domain: Domain, { ssl, setup, problems, named, cnameTarget }
     );
   }
   if (site) return { waitingOn: null, nextAction: named && publishAgain(named, site), since: statusSince };
-  const nextAction = `Attach a site to the domain with ${call('domain.attach', { id, site_id: 'site_…' })}.`;
+  const nextAction = `Attach a site to the domain with ${attachment(id)}.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
+
+const attachment = (id: string) => call('domain.attach', { id, site_id: 'site_…' });
 
 /** The records of an active domain that a check has missed. A query that failed misses none. */
 function lostRecords({ elsewhereSince, unprovedSince }: Domain, setup: Setup[]): Setup[] {
@@ -135,13 +138,13 @@ function toSet({ mode }: Domain, asked: Setup[], cnameTarget: string): string[] 
   }
   const there = ({ type, seen }: Setup) => (seen.length > 0 && type !== 'TXT' ? ` (currently ${seen.join(', ')})` : '');
   const records = asked.map((one) => `${one.type} record “${one.name}” with the value “${one.value}”${there(one)}`);
-  const isApex = asked.some(({ type }) => type === 'A' || type === 'AAAA');
+  const addresses = new Set(asked.map(({ type }) => type).filter((type) => type === 'A' || type === 'AAAA'));
   return [
     `The owner needs to set these records at the domain’s DNS provider: ${records.join('; ')}.`,
-    ...(isApex ? [orAlias(cnameTarget)] : []),
+    ...(addresses.size > 0 ? [orAlias([...addresses].join(' and '), cnameTarget)] : []),
   ];
 }
 
 /** RFC 1034, section 3.6.2: the apex of a zone has other records, so it cannot have a CNAME record. */
-const orAlias = (cnameTarget: string): string =>
-  `A domain without a subdomain cannot have a CNAME record: set either its A and AAAA records, or, where the provider offers it, an ALIAS record with the value “${cnameTarget}”.`;
+const orAlias = (types: string, cnameTarget: string): string =>
+  `A domain without a subdomain cannot have a CNAME record: set either its ${types} records, or, where the provider offers it, an ALIAS record with the value “${cnameTarget}”.`;

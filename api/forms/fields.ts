@@ -62,7 +62,9 @@ const fieldSchema = z
     retired: z
       .boolean()
       .optional()
-      .describe('true: visitors are no longer asked. Stored answers and their CSV column are kept. Only for forms.'),
+      .describe(
+        'true: visitors are no longer asked. Stored answers and their CSV column are kept. Only in a form: leave a question of a timetable out instead.',
+      ),
   })
   .superRefine(({ kind, options, max_length }, context) => {
     const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });

@@ -24,8 +24,9 @@ export function findOperations(
   const found = ranked(operations, wanted);
   const to = from + countOf(limit, 20, 5);
   if (found.length === 0) return said('No operation was found. Without words, this lists all of them.');
-  const shown = found.slice(from, to).map((one) => describe(one, isEveryday(one)));
-  const more = found.length > to ? [`${found.length - to} more: the same words with offset ${to}.`] : [];
+  const shown = found.slice(from, to).map(({ operation: one }) => describe(one, isEveryday(one)));
+  const fit = found[to]?.score === found[0]?.score ? 'as well' : 'less well';
+  const more = found.length > to ? [`${found.length - to} more fit ${fit}: the same words with offset ${to}.`] : [];
   return said([...shown, ...more].join('\n\n'));
 }
 
@@ -39,12 +40,14 @@ function index(operations: readonly Operation[]): string {
 }
 
 /** By how many of the words an operation has, and where. */
-function ranked(operations: readonly Operation[], wanted: readonly string[]): Operation[] {
+function ranked(
+  operations: readonly Operation[],
+  wanted: readonly string[],
+): { operation: Operation; score: number }[] {
   return operations
     .map((operation) => ({ operation, score: scoreOf(operation, wanted) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ operation }) => operation);
+    .sort((a, b) => b.score - a.score);
 }
 
 function scoreOf({ name, summary, description = '' }: Operation, wanted: readonly string[]): number {

@@ -18,7 +18,7 @@ export function inputsOf(operation: Operation): { name: string; required: boolea
   const { inputs, path } = operation;
   const own = inputs.map(({ name, required, place, schema }) => {
     const kind = place === 'path' ? kindOf(path, name) : undefined;
-    if (name === 'public_id') return { name, required, schema: { type: 'string', description: 'site_… or the name' } };
+    if (name === 'public_id') return { name, required, schema: { type: 'string', description: publicId } };
     if (!kind) return { name, required, schema: compact(schema) };
     const also = kind.prefix === 'site' ? ' or the name' : '';
     return { name, required, schema: { type: 'string', description: `${kind.prefix}_…${also}` } };
@@ -27,6 +27,8 @@ export function inputsOf(operation: Operation): { name: string; required: boolea
   const isRequired = ({ required }: { required: boolean }) => required;
   return [...own.filter(isRequired), ...own.filter((one) => !isRequired(one)), ...extra];
 }
+
+const publicId = 'The public_id of the site, its id (site_…) or its name.';
 
 const extraSchemas: Readonly<Record<string, Schema>> = {
   [extraInputs.text]: { type: 'string', description: 'The contents of the file, if it is text.' },

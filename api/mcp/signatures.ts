@@ -27,11 +27,13 @@ type Read = Schema & { items?: Schema; anyOf?: Schema[]; enum?: unknown[]; const
 
 /** What is known of an input and of the fields within it: `rules.from: A path on the site.` */
 function notesOf(name: string, schema: Schema): string[] {
-  const { description = '', items, anyOf = [], properties = {} } = schema as Read;
+  const { description = '', default: usual, items, anyOf = [], properties = {} } = schema as Read;
+  const isScalar = usual !== undefined && typeof usual !== 'object';
+  const whenLeftOut = isScalar ? ` Left out: ${JSON.stringify(usual)}.` : '';
   const isPlain = description === '' || /^[a-z]+_…/.test(description);
   const parts = [...(items ? [items] : []), ...anyOf].flatMap((part) => notesOf(name, part));
   const fields = Object.entries(properties).flatMap(([field, part]) => notesOf(`${name}.${field}`, part));
-  return [...(isPlain ? [] : [`  ${name}: ${description}`]), ...parts, ...fields];
+  return [...(isPlain ? [] : [`  ${name}: ${description}${whenLeftOut}`]), ...parts, ...fields];
 }
 
 /** A schema as a type of TypeScript. */
@@ -89,6 +91,14 @@ const examples: Readonly<Record<string, object>> = {
         price: { amount: 4500, currency: 'EUR' },
       },
     ],
+  },
+  'booking.create': {
+    id: 'site_…',
+    kind: 'booking',
+    calendar: 'anna',
+    service: 'lesson',
+    start: '2030-01-01T10:00:00Z',
+    visitor: { name: 'Ada' },
   },
   'offer.days': { public_id: 'site_…', service: 'lesson' },
   'offer.slots': { public_id: 'site_…', service: 'lesson', date: '2030-01-01' },

@@ -19,7 +19,8 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
   'preview.build':
     'Build a preview for the owner to look at before it is live. Slot 1 to 5; without changes on the branch preview/<slot> it shows main.',
   'preview.publish': 'Make the preview that the owner approved live, without building it again.',
-  'site.create': 'Make a new website from a template (see template_list), with its address.',
+  'site.create':
+    'Make a new website from a template (see template_list), with its address. Templates are in English: write the owner’s language into the pages.',
   'site.list': 'The websites, with ids, names, addresses and states.',
   'site.publish':
     'Build the committed files and make them live. `posts` publishes only new and changed posts. The answer has the address.',

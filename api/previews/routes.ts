@@ -7,6 +7,9 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { listOf, page, pageQuery } from '#api/pagination.ts';
 import { failure, waitForDeployment } from '#api/publishing/waiting.ts';
 import { idParams } from '#api/schemas.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import type { Site } from '#db/sites/site.ts';
 import { limitsOf } from '#rules/plan-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { clearSlot } from './clears.ts';
@@ -135,7 +138,11 @@ function buildingRoutes(app: Api, deps: Deps): void {
 }
 
 function publishRoute(app: Api, deps: Deps): void {
-  const { clock } = deps;
+  async function published({ em, actor }: Authenticated, deployment: Deployment, site: Pick<Site, 'id' | 'name'>) {
+    const { address } = await canonicalUrl(em, deps.config, site);
+    return { ...deploymentView(deployment, actor, deps.clock.now()), address };
+  }
+
   app.post(
     '/v1/sites/:id/previews/:slot/publish',
     {
@@ -144,8 +151,10 @@ function publishRoute(app: Api, deps: Deps): void {
         needs: 'write',
         capability: 'previews',
         makes: 'dep',
-        replay: async ({ em, actor }: Authenticated, id) =>
-          deploymentView(await loadDeployment(em, actor, id), actor, clock.now()),
+        replay: async (asked: Authenticated, id) => {
+          const deployment = await loadDeployment(asked.em, asked.actor, id);
+          return await published(asked, deployment, deployment.site);
+        },
       },
       schema: {
         summary: 'Publish a preview slot',
@@ -163,7 +172,8 @@ function publishRoute(app: Api, deps: Deps): void {
       const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       const warnings = await warningsPart(deps.em(), deps, deployment, 'passing');
-      return { ...deploymentView(deployment, actor, clock.now()), ...warnings };
+      const site = await loadSite(em, actor, params.id);
+      return { ...(await published(request, deployment, site)), ...warnings };
     },
   );
 }

@@ -16,7 +16,9 @@ export const slotSchema = z
     slot: z.number().int(),
     status: z
       .enum(['empty', 'building', 'draft', 'expired'])
-      .describe('`expired`: the draft is older than 14 days, is no longer served, and will be removed.'),
+      .describe(
+        '`draft`: built, and shown at `address`, but not live. `expired`: the draft is older than 14 days, is no longer served, and will be removed.',
+      ),
     branched: z.boolean().describe('Whether either repository has the branch `preview/<n>`.'),
     behind: z.boolean().describe('Whether the site has changed since the draft was built.'),
     holds_work: z.boolean().describe('Whether the branch has commits that are not on the site.'),

@@ -41,7 +41,9 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
         summary: 'Read a skill file',
         description:
           'SKILL.md names the pages. `reference/serving.md` is about redirects, frames, caching and search engines, `reference/languages.md` about translations.',
-        params: z.object({ '*': z.string().default('SKILL.md').describe('A path from the list, such as `stages/design.md`.') }),
+        params: z.object({
+          '*': z.string().default('SKILL.md').describe('A path from the list, such as `stages/design.md`.'),
+        }),
         response: { 200: z.any().describe('The file.') },
       },
     },

@@ -89,7 +89,11 @@ const confirm = (id: string) =>
 test('a priced service is held until it is paid, with an encrypted address', async () => {
   const { id, read, isOpen, publicId, start } = await held();
   const shown = await read();
-  expect(shown).toMatchObject({ status: 'held', mail: 'queued', next_action: expect.stringContaining('The visitor has until') });
+  expect(shown).toMatchObject({
+    status: 'held',
+    mail: 'queued',
+    next_action: expect.stringContaining('The visitor has until'),
+  });
   expect(Date.parse(shown.hold_expires_at) - Date.parse(shown.created_at)).toBe(15 * minuteMs);
   expect(await isOpen()).toBe(false);
   expect(await codeOf(hold(publicId, start, 'bob@example.org'))).toBe('slot_taken');

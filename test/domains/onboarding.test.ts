@@ -82,6 +82,7 @@ describe('in the mode cname', () => {
     ]);
     const asked = (await fixture.check(owner, brought)).body.next_action;
     expect(asked).toContain('either its A and AAAA records, or, where the provider offers it, an ALIAS record');
+    expect(asked).toContain('Once it is active, attach a site');
     fixture.setUp(brought);
     fixture.dns.set(brought.domain, 'AAAA', '2001:db8::dead');
     const { body: half } = await fixture.check(owner, brought);

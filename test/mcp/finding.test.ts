@@ -33,6 +33,8 @@ test.each([
   ['undo the last publish', 'deployment_restore'],
   ['how many visitors', 'site_analytics'],
   ['another language', 'source_commit'],
+  ['answer an enquiry', 'form_submissions'],
+  ['close the site for a while', 'site_archive'],
 ])('“%s” finds %s first', async (words, operation) => {
   const text = await found({ words });
   expect(text.split('(', 1)).toEqual([operation]);

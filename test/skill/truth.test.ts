@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
+import { forSurface } from '#api/skill/tree.ts';
 import { packageGroups } from '#providers/sandbox/image/offered-packages.ts';
 import { toolName } from '#rules/calls/calls.ts';
 import { limitNames } from '#rules/limit-names.ts';
@@ -27,7 +28,7 @@ const operations = Object.values<Record<string, { operationId: string }>>(descri
   .flatMap((methods) => Object.values(methods))
   .map(({ operationId }) => operationId);
 const textOf = (path: string) => files.get(path)?.bytes.toString() ?? '';
-const all = pages.map(({ bytes }) => bytes.toString()).join('\n');
+const all = pages.flatMap(({ texts }) => Object.values(texts)).join('\n');
 
 /** Names of fields, parameters and values anywhere in the description. */
 function namesIn(value: unknown, names = new Set<string>()): Set<string> {
@@ -131,6 +132,18 @@ test('the font families that the skill recommends are installed in every site', 
 });
 
 test('every page is short enough to read at once', () => {
-  for (const { path, bytes } of pages.filter((page) => !/reference\/(errors|packages).md/.test(page.path)))
-    expect([path, bytes.length < (path === 'SKILL.md' ? 12_000 : 4_000)]).toEqual([path, true]);
+  for (const { path, texts } of pages.filter((page) => !/reference\/(errors|packages).md/.test(page.path)))
+    for (const text of Object.values(texts))
+      expect([path, Buffer.byteLength(text) < (path === 'SKILL.md' ? 12_000 : 4_000)]).toEqual([path, true]);
+});
+
+test.each([
+  ['mcp', /\bcurl\b|Over HTTP\b|\b(GET|POST|PUT|PATCH|DELETE)\b|Idempotency-Key|openapi\.json/],
+  ['mcp', /frontage\.mjs|\bfrontage [a-z]|\bthe client\b|(?<!\S)`?--(?!frontage)[a-z]|[?&][a-z_]+=/],
+  ['client', /\bcurl -s |Over HTTP\b|\b(GET|POST|PUT|PATCH|DELETE)\b|idempotency_key|(read|call)_operations \{|`\?/],
+] as const)('no page for %s has words of another surface', (surface, foreign) => {
+  for (const page of pages) {
+    const lines = forSurface(page, surface).bytes.toString().split('\n');
+    expect([page.path, lines.filter((line) => foreign.test(line))]).toEqual([page.path, []]);
+  }
 });

@@ -35,7 +35,7 @@ export const mapAddress = () =>
     : undefined;
 
 /** The firm for search engines (schema.org): nothing that the pages do not say. */
-export function firm(type: 'LocalBusiness' | 'Restaurant', address: URL | undefined) {
+export function firm(type: string, address: URL | undefined) {
   return {
     '@context': 'https://schema.org',
     '@type': type,
