@@ -179,6 +179,7 @@ test('a submission is in the members’ inbox alone, also for long polls', async
   const sent = await ask.send(form.id);
   const [item] = (await waiting).body.items;
   expect(item).toMatchObject({ kind: 'new_submission', id: sent.body.id, site: { id: form.site.id } });
+  expect(item.next_action).toMatch(/^Tell the owner: they reply by e-mail/);
   expect(item.title).toContain('Order');
   const stranger = await fixture.newCaller();
   expect((await stranger.call('GET', '/v1/inbox')).body.items).toEqual([]);
