@@ -30,7 +30,7 @@ const described = {
   'preview.built': { says: 'Requested the build of a draft in a preview slot.' },
   'preview.published': { says: 'Requested the publish of a preview slot.' },
   'preview.cleared': { says: 'Emptied a preview slot.' },
-  'repository.committed': { says: 'Changed files of a site. `message` is the commit’s.' },
+  'repository.committed': { says: 'Changed files of a site.' },
   'repository.pushed': { says: 'Pushed to a repository with git.' },
   'repository.merged': { says: 'Merged main into the branch of a preview slot.' },
   'redirects.replaced': { says: 'Replaced the redirects of a site.' },

@@ -29,7 +29,9 @@ export const historyEntrySchema = z
     subject: z
       .object({ kind: z.string(), id: z.string(), name: z.string().nullable() })
       .describe('What it was done to, with the name that it had. `kind` is the first part of `action`.'),
-    detail: z.record(z.string(), z.unknown()).describe('Facts about the act, such as old and new values.'),
+    detail: z
+      .record(z.string(), z.unknown())
+      .describe('Facts about the act, such as old and new values, or the `message` of a commit.'),
   })
   .meta({ id: 'HistoryEntry' });
 

@@ -135,10 +135,7 @@ describe('a photo', () => {
       description: 'Bread on a board',
     };
     expect(answer.body).toMatchObject({
-      path: 'src/assets/hero.jpg',
-      content_type: 'image/jpeg',
-      source: 'photo',
-      credit,
+      ...{ path: 'src/assets/hero.jpg', content_type: 'image/jpeg', source: 'photo', credit },
       credit_path: 'src/assets/hero.jpg.credit.json',
     });
     expect(await material.bytes(owner.siteId, 'src/assets/hero.jpg')).toEqual(sample.jpgOf(1600, 900));
