@@ -50,7 +50,11 @@ export function siteRoutes(app: Api, deps: Deps): void {
   /** With what does not end with the site. */
   async function archived(asked: Authenticated, site: Site) {
     // Those that ran out before have an earlier time.
-    const holds = { site: site.id, status: 'expired', holdExpiresAt: { $gte: site.archivedAt } } as const;
+    const holds = {
+      site: site.id,
+      status: 'expired',
+      holdExpiresAt: { $gte: site.archivedAt ?? deps.clock.now() },
+    } as const;
     const pending = await pendingOfSite(asked.em, deps.clock.now(), site.id);
     const next = stillPending(site, pending, await asked.em.count(Booking, holds));
     return { ...(await show(asked, site)), ...(next === undefined ? {} : { next_action: next }) };
