@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import type { Surface } from '#rules/calls/calls.ts';
 import { catalog, remedyInMarkdown } from '#runtime/errors.ts';
 import { bundleClient, clientPath } from './client-bundle.ts';
 
@@ -49,7 +48,9 @@ export async function loadSkillTree({
   return { version: version.digest('hex').slice(0, 16), files };
 }
 
-const partsOf: Record<Surface, readonly string[]> = { http: ['http', 'shell'], client: ['shell'], mcp: ['mcp'] };
+/** The parts of a page that each surface has (`rules/calls/`). */
+const partsOf = { http: ['http', 'shell'], client: ['shell'], mcp: ['mcp'] };
+type Surface = keyof typeof partsOf;
 const surfaces = Object.keys(partsOf) as Surface[];
 const surfaceParts = Object.values(partsOf).flat();
 
