@@ -7,7 +7,18 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callWith, createSite } from '#test/api/fixture.ts';
 import { until } from '#test/stack/until.ts';
-import { activate, follow, notice, press, pressInPlace, typeInto, type Way, walk, ways } from './journeys.ts';
+import {
+  activate,
+  follow,
+  followTab,
+  notice,
+  press,
+  pressInPlace,
+  typeInto,
+  type Way,
+  walk,
+  ways,
+} from './journeys.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 
 type Business = Awaited<ReturnType<Pottery['newBusiness']>>;
@@ -70,7 +81,7 @@ async function bookAndBlock(page: Page, { site, owner }: Business): Promise<void
   await typeInto(page, 'Name', 'Tim');
   await press(page, 'Book');
   expect(await notice(page)).toContain('Booked. The visitor gets no e-mail. Visitors could not have booked this time');
-  await follow(page, 'Bookings');
+  await followTab(page, 'Bookings');
   await follow(page, 'Block time');
   for (const [label, value] of [
     ['From', date],

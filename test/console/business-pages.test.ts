@@ -68,18 +68,26 @@ test('pages of a business have no violations, and fit a phone', { timeout: 300_0
   await page.context().close();
 });
 
-test('a site’s menu is one row on a phone, its page in view', { timeout: 60_000 }, async () => {
+test('a site’s tabs are behind the name of the current one on a phone', { timeout: 60_000 }, async () => {
   const page = await pottery.visit(owner, light);
   const base = paths[0]?.replace('/messages', '') ?? '';
-  for (const path of ['', '/bookings', '/comments', '/settings']) {
+  for (const [path, name] of [
+    ['', 'Overview'],
+    ['/bookings', 'Bookings'],
+    ['/settings', 'Settings'],
+  ] as const) {
     await page.goto(`http://desk.localhost${base}${path}`);
-    const links = page.locator('.tabs a');
-    const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
-    expect([path, new Set(boxes.map((box) => box?.y)).size]).toEqual([path, 1]);
-    const current = await page.locator('.tabs [aria-current]').boundingBox();
-    const [left, right] = [current?.x ?? -1, (current?.x ?? 0) + (current?.width ?? 1000)];
-    expect([path, left >= 20, right <= 370]).toEqual([path, true, true]);
+    expect(await page.locator('.tabs a:visible').allTextContents()).toEqual(['All sites', expect.any(String)]);
+    const menu = page.locator('.tab-menu summary');
+    expect(await menu.textContent()).toBe(`Pages of this site: ${name}`);
+    await menu.click();
+    expect(await page.locator('.tabs [aria-current]:visible').textContent()).toBe(name);
+    expect(await page.locator('.tab-menu a:visible').count()).toBe(10);
   }
+  await see(page, { ...light, width: 1280 });
+  expect(await page.locator('.tab-menu').isVisible()).toBe(false);
+  const boxes = await Promise.all((await page.locator('.tabs > ul a').all()).map((link) => link.boundingBox()));
+  expect([boxes.length, new Set(boxes.map((box) => box?.y)).size]).toEqual([10, 1]);
   await page.context().close();
 });
 

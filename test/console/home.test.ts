@@ -133,7 +133,7 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   }
   const { page } = await shown();
   expect(page.text).toContain('Nothing is waiting for you.');
-  expect(page.text).toContain('2 enquiries</a> in the last 7 days');
+  expect(page.text).toContain('2 messages</a> in the last 7 days');
 });
 
 test('a refused press on Home says why, and loses nothing', async () => {
@@ -188,6 +188,9 @@ test('Home names who published what is live, and each day’s visits in words', 
   const browser = await signedIn(fixture, owner.accountId);
   expect((await browser.open('/account')).text).toContain('Not published yet');
   await fixture.becomeLive(await fixture.publish(owner, site.id));
+  const unseen = (await browser.open('/account')).text;
+  expect(unseen).toContain('>No visits</a> in the last 7 days');
+  expect(unseen).not.toContain('week-chart"');
   await deps.em().execute(
     `insert into view_total (site_id, unit, start, views, visitors, pages, referrers, countries, devices)
      select ?, 'day', (?::timestamptz at time zone 'UTC')::date - n, n * 10, 1, '{}', '{}', '{}', '{}' from generate_series(0, 8) as n`,

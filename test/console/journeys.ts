@@ -26,6 +26,12 @@ export function walk(page: Page, { keyboard }: Pick<Way, 'keyboard'>): Page {
 
 export const press = (page: Page, name: string) => activate(page, page.getByRole('button', { name, exact: true }));
 export const follow = (page: Page, name: string) => activate(page, page.getByRole('link', { name, exact: true }));
+/** Follows a tab of a site, which a phone has behind the name of the current one. */
+export async function followTab(page: Page, name: string): Promise<void> {
+  const menu = page.locator('.tab-menu summary');
+  if (await menu.isVisible()) await menu.click();
+  await follow(page, name);
+}
 export const notice = async (page: Page) => (await page.getByRole('status').first().textContent()) ?? '';
 
 /** Presses the first of them, and waits for the page that follows. */

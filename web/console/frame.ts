@@ -69,7 +69,7 @@ export function accountPage(frame: Frame, tab: AccountTab | null, content: Conte
 /** A page of a site. `tab` is that of the page, or of the page that leads to it. */
 export function sitePage(frame: SiteFrame, tab: SiteTab, content: Content): WrittenPage {
   const { id, title } = frame.site;
-  const nav = html`<nav class="tabs" aria-label="This site">${siteHead(frame.site)}${tabs(siteTabs, tab, sitePath(id))}</nav>`;
+  const nav = html`<nav class="tabs" aria-label="This site">${siteHead(frame.site)}${siteMenu(tab, id)}</nav>`;
   return page(frame, { ...content, title: `${content.title} – ${title}` }, nav);
 }
 
@@ -112,6 +112,13 @@ function tabs(rows: readonly Tab[], current: string | null, before: string): Htm
     ({ name, text, path }) =>
       html`<li><a href="${before}${path}"${name === current ? html` aria-current="page"` : null} data-text="${text}">${text}</a></li>`,
   )}</ul>`;
+}
+
+/** The tabs do not fit a phone, which has a list of them behind the name of the current one. CSS shows one of both. */
+function siteMenu(current: SiteTab, id: string): Html {
+  const list = tabs(siteTabs, current, sitePath(id));
+  const { text } = siteTabs.find(({ name }) => name === current) ?? siteTabs[0];
+  return html`<details class="menu tab-menu"><summary><span class="unseen">Pages of this site: </span>${text}</summary><div>${list}</div></details>${list}`;
 }
 
 function menu(account: Frame['account'], form: Form): Html {

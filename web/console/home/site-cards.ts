@@ -22,7 +22,7 @@ export type SiteCard = {
   /** Page views by day, oldest first; the last is today. */
   visits: { at: Date; views: number }[];
   openComments: number;
-  /** Enquiries of the last seven days. */
+  /** Messages of the last seven days. */
   enquiries: number;
   /** Bookings of the next seven days; of an archived site, all that are to come. */
   bookings: number;
@@ -75,7 +75,7 @@ function countList({ id, openComments, enquiries, bookings, archived }: SiteCard
     { n: openComments, words: counted(openComments, 'open comment'), path: sitePath(id, 'comments'), when: '' },
     {
       n: enquiries,
-      words: counted(enquiries, 'enquiry', 'enquiries'),
+      words: counted(enquiries, 'message'),
       path: sitePath(id, 'messages'),
       when: ' in the last 7 days',
     },
@@ -99,9 +99,11 @@ function stateOf({ live, archived }: SiteCard, now: Date): Html | string {
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' });
 
 /** Bars of a week. The text alternative has each number, and the sum is written below. */
-function weekChart({ id, visits }: SiteCard): Html {
+function weekChart({ id, visits, live }: SiteCard): Html | null {
   const most = Math.max(1, ...visits.map(({ views }) => views));
   const sum = visits.reduce((all, { views }) => all + views, 0);
+  if (sum === 0)
+    return live ? html`<p class="hint"><a href="${visitorsPath(id, 7)}">No visits</a> in the last 7 days</p>` : null;
   const height = 36;
   const bars = visits.map(({ views }, index) => {
     const tall = views > 0 ? Math.max(2, (views / most) * height) : 1;
