@@ -1,6 +1,6 @@
 /** Messages: the submissions of a site's forms. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unfinished } from '#api/inbox/done.ts';
+import { markDone, unfinished } from '#api/inbox/done.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { Submission } from '#db/forms/submission.ts';
 import type { Refused } from '#web/console/frame.ts';
@@ -113,11 +113,17 @@ export function messagePages(console: Console): void {
     return { chosen, message };
   }
 
+  /** Who opens a message has read it. */
   async function showOne(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { frame } = await siteFrameOf(request, reply, deps, refused);
     const found = await messageOf(request);
-    const isNew = (await unreadOf(request, [found.message])).has(found.message.id);
-    return sendPage(reply, messagePage(frame, { ...found, isNew }), refused?.status);
+    const { id, created_at: at } = found.message;
+    const isNew = (await unreadOf(request, [found.message])).has(id);
+    if (isNew && request.method === 'GET') {
+      const read = { kind: 'new_submission', id, at: new Date(at) } as const;
+      await markDone(request.em, request.actor.accountId, [read], deps.clock.now());
+    }
+    return sendPage(reply, messagePage(frame, found), refused?.status);
   }
 
   async function showDeletion(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {

@@ -1,22 +1,40 @@
 /** Submissions as CSV for spreadsheets: RFC 4180, UTF-8 with a byte order mark, and no cell that would be evaluated as a formula. Pure. */
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
+import { isoLocal } from '#rules/bookings/time-zones.ts';
 
 export type Exported = { id: string; createdAt: Date; page: string; values: SubmittedValue[] };
 
 const byteOrderMark = '\ufeff';
 
-/** The header: a column for each field, by its label, and one for all values of other names. */
-export function csvHead(fields: readonly FormField[]): string {
-  return byteOrderMark + line(['Received', ...fields.map(({ label }) => label), 'Other answers', 'Page', 'Id']);
+/** `Lindenhof – Contact.csv`, as RFC 6266 writes it for browsers that read Unicode, and in ASCII for others. */
+export function csvDisposition(siteTitle: string, formName: string): string {
+  const name = `${siteTitle} – ${formName}, messages.csv`.replaceAll(/[\\/:*?"<>|\p{C}]/gu, ' ');
+  const ascii = name.replaceAll('–', '-').replaceAll(/[^\x20-\x7e]|[%;]/g, '_');
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percentOf)}`;
 }
 
-export function csvLine(fields: readonly FormField[], { id, createdAt, page, values }: Exported): string {
+const percentOf = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** The header: a column for each field, by its label, and one for all values of other names. */
+export function csvHead(fields: readonly FormField[], zone: string): string {
+  return (
+    byteOrderMark + line([`Received (${zone})`, ...fields.map(({ label }) => label), 'Other answers', 'Page', 'Id'])
+  );
+}
+
+export function csvLine(fields: readonly FormField[], zone: string, { id, createdAt, page, values }: Exported): string {
   const answers = new Map(values);
   const known = fields.map(({ name }) => words(answers.get(name)));
   const asked = new Set(fields.map(({ name }) => name));
   const others = values.filter(([name]) => !asked.has(name)).map(([name, value]) => `${name}: ${words(value)}`);
-  return line([createdAt.toISOString(), ...known, others.join('\n'), page, id]);
+  return line([
+    isoLocal(zone, createdAt.getTime()).slice(0, 19).replace('T', ' '),
+    ...known,
+    others.join('\n'),
+    page,
+    id,
+  ]);
 }
 
 const words = (value: string | string[] | undefined): string =>

@@ -2,7 +2,9 @@
 import type { Api } from '#api/api.ts';
 import { listOf } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
+import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { csvDisposition } from './csv.ts';
 import { loadForm } from './rules.ts';
 import { deleteQuery, submissionChange, submissionSchema, submissionsQuery, submissionView } from './schemas.ts';
 import { deleteSubmission, loadSubmission, markSubmission, submissionsFile, submissionsPage } from './submissions.ts';
@@ -34,7 +36,7 @@ export function submissionRoutes(app: Api, deps: Deps): void {
       if (query.format === 'csv') {
         reply.headers({
           'content-type': 'text/csv; charset=utf-8; header=present',
-          'content-disposition': `attachment; filename="submissions-${form.id}.csv"`,
+          'content-disposition': csvDisposition((form.site as Site).title, form.name),
         });
         // A stream bypasses the schema of the pages.
         return reply.send(submissionsFile(deps, form, { since: query.since, spam: query.spam === 'true' }) as never);

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, findSite, requireChangeable } from '#api/access.ts';
 import { byId, type Page, type PageQuery, page } from '#api/pagination.ts';
+import { BookingCalendar } from '#db/bookings/bookable.ts';
 import type { Form, FormField } from '#db/forms/form.ts';
 import { Submission } from '#db/forms/submission.ts';
 import { removeSubmission } from '#db/forms/submissions.ts';
@@ -41,23 +42,27 @@ export async function submissionsPage(
 }
 
 /** The same as a file, streamed from the database at the client's speed. */
-export function submissionsFile(
-  { em, clock }: Pick<Deps, 'em' | 'clock'>,
-  form: { id: string; fields: FormField[] },
-  selection: Selection,
-): Readable {
+export function submissionsFile({ em, clock }: Pick<Deps, 'em' | 'clock'>, form: Form, selection: Selection): Readable {
   async function* lines(): AsyncGenerator<string> {
-    yield csvHead(form.fields);
+    const zone = await zoneOf(em(), form);
+    yield csvHead(form.fields, zone);
     let after: string | undefined;
     for (;;) {
       // Each part in its own query: no transaction stays open for a slow client.
       const rows = await readerOf(em(), form.id, clock.now(), selection)(after, batch);
-      yield rows.map((row) => csvLine(form.fields, exported(row))).join('');
+      yield rows.map((row) => csvLine(form.fields, zone, exported(row))).join('');
       if (rows.length < batch) return;
       after = rows.at(-1)?.id;
     }
   }
   return Readable.from(lines(), { objectMode: false });
+}
+
+/** The time zone of the site's people, as far as it is known: that of their calendars, if it is one. */
+async function zoneOf(em: EntityManager, { site }: Form): Promise<string> {
+  const calendars = await em.find(BookingCalendar, { site: site.id, archivedAt: null }, { fields: ['timeZone'] });
+  const [zone, ...others] = new Set(calendars.map(({ timeZone }) => timeZone));
+  return zone !== undefined && others.length === 0 ? zone : 'UTC';
 }
 
 /** The submission, if the caller may act on its form's site. */

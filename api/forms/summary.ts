@@ -8,9 +8,21 @@ const senderMax = 100;
 type Values = readonly SubmittedValue[];
 
 export function summaryOf(values: Values, fields: readonly FormField[]): { sender: string | null; opening: string } {
-  const line = values.map(([name, value]) => `${name}: ${[value].flat().join(', ')}`).join(' · ');
-  return { sender: senderOf(values, fields), opening: beginning(line, openingMax) };
+  const sender = senderOf(values, fields);
+  return { sender, opening: beginning(lineOf(values, fields, sender), openingMax) };
 }
+
+/** What they wrote: a single answer alone, more with their names. The sender is shown beside it. */
+function lineOf(values: Values, fields: readonly FormField[], sender: string | null): string {
+  const addresses = new Set(fields.flatMap(({ name, kind }) => (kind === 'email' ? [name] : [])));
+  const others = values.filter(([name, value]) => !addresses.has(name) && textOf(value).trim() !== sender);
+  const shown = sender === null || others.length === 0 ? values : others;
+  const [only] = shown;
+  if (only && shown.length === 1) return textOf(only[1]);
+  return shown.map(([name, value]) => `${name}: ${textOf(value)}`).join(' · ');
+}
+
+const textOf = (value: string | string[]): string => [value].flat().join(', ');
 
 /** The answer to the field `name`, or else to the first one for an e-mail address. */
 function senderOf(values: Values, fields: readonly FormField[]): string | null {

@@ -62,7 +62,7 @@ export function isDone(done: Done, item: InboxItem): boolean {
 export async function markDone(
   em: EntityManager,
   accountId: string,
-  items: readonly InboxItem[],
+  items: readonly Pick<InboxItem, 'kind' | 'id' | 'at'>[],
   now: Date,
 ): Promise<void> {
   await em.execute(

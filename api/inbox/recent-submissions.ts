@@ -28,7 +28,7 @@ export const recentSubmissions: Source<Row> = {
       site: { id: siteId, name: siteName },
       who: sender,
       at: new Date(at),
-      title: `A visitor sent an enquiry with the form “${form}” of ${siteName}.${archivedNote(site)}`,
+      title: `${sender ?? 'A visitor'} wrote with the form “${form}” of ${siteName}.${archivedNote(site)}`,
       ...(opening ? { message: opening } : {}),
       nextAction: `Tell the owner: they reply by e-mail, to the address in the enquiry if there is one. No call answers it. ${call('submission.read', { id })} returns all of it.`,
     };

@@ -35,13 +35,14 @@ async function visit(who: Pick<Business['owner'], 'accountId'>, way: Way): Promi
   return walk(await pottery.visit(who, look, options), way);
 }
 
-/** Deletes one message, and reads the other. */
+/** Opens one message, marks the other as read, and deletes it as spam. */
 async function tidyMessages(page: Page, { site, form, owner }: Business): Promise<void> {
   await page.goto(pottery.path(site.id, '/messages'));
   await follow(page, 'Ada Lovelace');
+  await followTab(page, 'Messages');
+  expect(await page.getByText('New', { exact: true }).count()).toBe(1);
   await press(page, 'Mark as read');
   expect(await notice(page)).toBe('Marked as read.');
-  expect(await page.getByText('New', { exact: true }).count()).toBe(1);
   await follow(page, 'Alan');
   await press(page, 'Mark as spam');
   await follow(page, 'Delete');

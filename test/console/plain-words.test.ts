@@ -23,8 +23,8 @@ test.each([
 });
 
 test.each([
-  ['submission.marked', { spam: true }, 'Marked an enquiry as spam.'],
-  ['submission.marked', { spam: false }, 'Marked an enquiry as not spam.'],
+  ['submission.marked', { spam: true }, 'Marked a message as spam.'],
+  ['submission.marked', { spam: false }, 'Marked a message as not spam.'],
   ['booking.created', { kind: 'block' }, 'Blocked time in a calendar.'],
   ['booking.moved', { kind: 'booking' }, 'Moved a booking to another time.'],
   ['site.updated', { title: { from: 'A', to: 'B' }, colors: {} }, 'Changed the title to “B” and the colours.'],

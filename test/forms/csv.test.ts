@@ -48,13 +48,16 @@ test('the CSV has a byte order mark, complete answers, and no formulas', async (
     await ask.send(form.id, { who, said: `\t=1+1\nline "two", ${who}`, days: ['Tue', 'Mon'], '=extra': '=2' });
   const answer = await file();
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
-  expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="submissions-form_\w+\.csv"$/);
+  expect(answer.headers.get('content-disposition')).toMatch(
+    /^attachment; filename="[\w -]+, messages\.csv"; filename\*=UTF-8''[\w%.-]+messages\.csv$/,
+  );
   const bytes = await fetch(`${fixture.url}/v1/forms/${form.id}/submissions?format=csv`, {
     headers: { authorization: `Bearer ${owner.token}` },
   }).then((response) => response.bytes());
   expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   const [head, ...rows] = parse(Buffer.from(bytes.subarray(3)).toString());
-  expect(head).toEqual(['Received', `'=Who, "you"`, 'Said', 'Days', 'Other answers', 'Page', 'Id']);
+  expect(head).toEqual(['Received (UTC)', `'=Who, "you"`, 'Said', 'Days', 'Other answers', 'Page', 'Id']);
+  expect(rows[0]?.[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   expect(rows.map(([, who]) => who)).toEqual(formulas.toReversed().map((formula) => `'${formula}`));
   for (const cell of rows.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
   expect(rows[0]?.slice(2, 5)).toEqual([`'\t=1+1\nline "two", ＝1+1`, 'Mon; Tue', `'=extra: =2`]);

@@ -96,8 +96,10 @@ test('an enquiry in the inbox names its sender and shows one line', async () => 
   await ask.send(bare.id, { size: 'Ada' });
   const long = await ask.send(form.id, { ...ada, name: 'Grace', message: `Two rye\n loaves ${'please '.repeat(600)}` });
   const { items } = (await caller.call('GET', '/v1/inbox')).body;
-  const { message } = items.find(({ id }: { id: string }) => id === long.body.id);
-  expect(message).toMatch(/^name: Grace · [^\n]*message: Two rye loaves please [^\n]*…$/);
+  const { message, title } = items.find(({ id }: { id: string }) => id === long.body.id);
+  expect(title).toBe(`Grace wrote with the form “${form.name}” of ${form.site.name}.`);
+  expect(message).toMatch(/Two rye loaves please [^\n]*…$/);
+  expect(message).not.toContain('Grace');
   expect(message).toHaveLength(201);
   const named = items.map(({ kind, who }: { kind: string; who: string | null }) => `${kind} ${who}`);
   const whos = ['Ada Lovelace', 'Pottery', 'bob@example.com', null, 'Grace'];

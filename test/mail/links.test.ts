@@ -51,7 +51,7 @@ const mails: [what: string, act: () => Promise<Told>][] = [
       const form = await ask.newForm(owner);
       await ask.send(form.id);
       const [{ id }] = (await ask.submissions(owner, form.id)).body.items;
-      return { owner, subject: /: New enquiry: Contact$/, path: pageOf(form.site, `/messages/${id}`) };
+      return { owner, subject: /: New message: Contact$/, path: pageOf(form.site, `/messages/${id}`) };
     },
   ],
   ['a new booking', async () => ({ ...(await booked()), subject: /: New booking: / })],
@@ -168,7 +168,7 @@ test('a collaborator who is notified can open the pages of what their e-mails sa
   for (const [subject, path] of [
     [/: New booking: /, `/bookings/${id}`],
     [/: Cancelled: /, `/bookings/${id}`],
-    [/: New enquiry: /, `/messages/${enquiry.id}`],
+    [/: New message: /, `/messages/${enquiry.id}`],
   ] as const) {
     const { text } = await fixture.received(email, subject);
     const [button] = [...text.matchAll(/^https?:\S+$/gm)].map(([url]) => url);

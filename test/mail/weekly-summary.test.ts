@@ -117,8 +117,8 @@ test('enquiries and bookings count, without spam, blocks and cancelled ones', as
   skipToMonday(7);
   await mailOwners(fixture);
   const { subject, text = '' } = (await received()) ?? {};
-  expect(subject).toBe(`${siteHostname(fixture.config, site.name)}: Your week: 0 visits, 2 enquiries, 1 booking`);
-  expect(text).toContain('Visits: 0\nEnquiries: 2\nBookings: 1\n');
+  expect(subject).toBe(`${siteHostname(fixture.config, site.name)}: Your week: 0 visits, 2 messages, 1 booking`);
+  expect(text).toContain('Visits: 0\nMessages: 2\nBookings: 1\n');
 });
 
 test('a week without events has no summary, nor has an unasked one', async () => {

@@ -29,7 +29,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
     primary === true ? 'Made a domain the main address of the site.' : 'Connected a domain to the site.',
   'review_link.created': ({ slot }) => `Created a review link${typeof slot === 'number' ? ` of preview ${slot}` : ''}.`,
   'submission.marked': ({ spam }) =>
-    typeof spam === 'boolean' ? `Marked an enquiry as ${spam ? 'spam' : 'not spam'}.` : null,
+    typeof spam === 'boolean' ? `Marked a message as ${spam ? 'spam' : 'not spam'}.` : null,
   'timetable.updated': ({ changed: parts }) =>
     Array.isArray(parts) ? changed(parts.map((part) => bookingParts[String(part)])) : null,
   'booking.created': booked({ booking: 'Added a booking.', block: 'Blocked time in a calendar.' }),

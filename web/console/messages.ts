@@ -44,7 +44,7 @@ export function messagesPage(frame: SiteFrame, view: MessagesView): WrittenPage 
   return sitePage(frame, 'messages', {
     title: 'Messages',
     main: html`<div class="head"><h1>Messages</h1>
-<p class="lead">Enquiries that visitors sent with the forms of this site.</p></div>${inside}`,
+<p class="lead">What visitors sent with the forms of this site. A message that you open is marked as read.</p></div>${inside}`,
   });
 }
 
@@ -108,20 +108,28 @@ export function summaryOf({ fields }: MessageShown, form: FormShown): { title: s
   return { title: short(title?.value ?? 'No name', 80), excerpt: short(longest, 160) };
 }
 
-export type MessageView = { chosen: FormShown; message: MessageShown; isNew: boolean };
+export type MessageView = { chosen: FormShown; message: MessageShown };
 
-export function messagePage(frame: SiteFrame, { chosen, message, isNew }: MessageView): WrittenPage {
+export function messagePage(frame: SiteFrame, { chosen, message }: MessageView): WrittenPage {
   const { form, now, site } = frame;
   const path = `${sitePath(site.id, 'messages')}/${message.id}`;
   const { title } = summaryOf(message, chosen);
   const address = addressIn(message, chosen);
-  const main = html`<h1>${title}${isNew ? html` <span class="tag">New</span>` : null}</h1>
-<p class="hint">Sent ${ago(message.created_at, now)} with <a href="${listPath(frame, chosen.id, message.spam)}">${message.spam ? html`${chosen.name}, marked as spam` : chosen.name}</a>${message.page === null ? null : html`, on the page ${message.page}`}. It will be deleted ${relative(new Date(message.expires_at), now)}.</p>
+  const { spam } = message;
+  const list = html`<a href="${listPath(frame, chosen.id, spam)}">${spam ? html`Spam in “${chosen.name}”` : html`“${chosen.name}”`}</a>`;
+  const mark = button(form, `${path}/spam`, spam ? 'Not spam' : 'Mark as spam', {
+    hidden: { spam: spam ? 'no' : 'yes' },
+    quiet: !spam,
+  });
+  const reply =
+    address === null
+      ? null
+      : html`<a class="button small${spam ? ' quiet' : ''}" href="mailto:${encodeURIComponent(address).replaceAll('%40', '@')}">Reply by e-mail</a>`;
+  const main = html`<h1>${title}</h1>
+<p class="hint">${list} · sent ${ago(message.created_at, now)}${message.page === null ? null : html` on the page ${message.page}`} · will be deleted ${relative(new Date(message.expires_at), now)}</p>
 <div class="panel"><dl class="facts">${answers(message, chosen)}</dl></div>
 <div class="actions">
-${address === null ? null : html`<a class="button small" href="mailto:${encodeURIComponent(address).replaceAll('%40', '@')}">Reply by e-mail</a>`}
-${isNew ? readButton(frame, [message]) : null}
-${button(form, `${path}/spam`, message.spam ? 'Not spam' : 'Mark as spam', { hidden: { spam: message.spam ? 'no' : 'yes' } })}
+${spam ? [mark, reply] : [reply, mark]}
 <a class="button quiet small" href="${path}/delete">Delete</a>
 </div>`;
   return sitePage(frame, 'messages', { title, main });
@@ -149,7 +157,7 @@ function addressIn({ fields }: MessageShown, { fields: declared }: FormShown): s
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-export function messageDeletionPage(frame: SiteFrame, { chosen, message }: Omit<MessageView, 'isNew'>): WrittenPage {
+export function messageDeletionPage(frame: SiteFrame, { chosen, message }: MessageView): WrittenPage {
   const path = `${sitePath(frame.site.id, 'messages')}/${message.id}`;
   const asked = {
     title: 'Delete this message?',

@@ -10,7 +10,7 @@ export function accountBlocked({ reason }: { reason: string | null }): WrittenMa
     blocks: [
       'The operator of this service has blocked your account for this reason:',
       { quote: reason },
-      'While your account is blocked, your websites are offline and cannot receive enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing has been deleted.',
+      'While your account is blocked, your websites are offline and cannot receive messages, bookings or payments, and neither you nor your agents can sign in. Nothing has been deleted.',
       'If this is a mistake, or once you have fixed the problem, please contact the operator.',
     ],
     footer: 'You are receiving this e-mail because this address has an account here.',

@@ -9,22 +9,22 @@ export type SubmissionMail = {
   account?: string | null;
 };
 
-/** To the address for enquiries. The answers are a stranger's text: short ones go into a table, long ones into a quotation. */
+/** To the address for messages. The answers are a stranger's text: short ones go into a table, long ones into a quotation. */
 export function formSubmission({ hostname, formName, answers, page, account }: SubmissionMail): WrittenMail {
   return write({
-    subject: `New enquiry: ${formName}`,
+    subject: `New message: ${formName}`,
     hostname,
     preview: answers
       .map(({ text }) => text)
       .join(' · ')
       .slice(0, 140),
-    heading: `New enquiry: ${formName}`,
+    heading: `New message: ${formName}`,
     blocks: [
       `A visitor filled in the form ${formName} on ${page === null ? hostname : `${hostname}${page}`}.`,
       ...answers.reduce<Block[]>(addAnswer, []),
-      ...accountButton(account, 'See the enquiry'),
+      ...accountButton(account, 'See the message'),
     ],
-    footer: `You are receiving this e-mail because enquiries from this form on ${hostname} are sent to your address. The site keeps a copy for 180 days.`,
+    footer: `You are receiving this e-mail because messages from this form on ${hostname} are sent to your address. The site keeps a copy for 180 days.`,
   });
 }
 

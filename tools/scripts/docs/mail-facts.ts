@@ -128,13 +128,13 @@ const websites: Partial<Record<MailKind, MailFacts>> = {
     off: null,
   },
   submission: {
-    name: 'New enquiry',
+    name: 'New message',
     when: 'A visitor sends a form.',
     to: 'the form’s `notify_to`, which is the owner by default. Replies go to the visitor if the form asks for an address',
     off: null,
   },
   'submission-received': {
-    name: 'Enquiry received',
+    name: 'Message received',
     when: 'A visitor sends a form that acknowledges it, once a day for each address and form.',
     to: visitor,
     off: 'yes. It is off unless the form has a text for it (`acknowledge`).',

@@ -56,14 +56,14 @@ function headline(sites: readonly SiteWeek[]): string {
   const sum = (of: 'visits' | 'enquiries' | 'bookings') => sites.reduce((total, site) => total + site[of], 0);
   return [
     counted(sum('visits'), 'visit'),
-    ...(sum('enquiries') > 0 ? [counted(sum('enquiries'), 'enquiry', 'enquiries')] : []),
+    ...(sum('enquiries') > 0 ? [counted(sum('enquiries'), 'message', 'messages')] : []),
     ...(sum('bookings') > 0 ? [counted(sum('bookings'), 'booking')] : []),
   ].join(', ');
 }
 
 function siteBlocks(site: SiteWeek, isNamed: boolean): Block[] {
   const rows: [label: string, count: number, text?: string][] = [
-    ['Enquiries', site.enquiries],
+    ['Messages', site.enquiries],
     ['Bookings', site.bookings],
     ['Payments', site.payments, `${site.payments} (${site.paid.join(', ')})`],
     ['Published', site.publishes, counted(site.publishes, 'time')],

@@ -24,7 +24,7 @@ ${form({}, html`<fieldset><legend>E-mail me when:</legend>${boxes}</fieldset><bu
 </div>
 <p class="hint">E-mails about the security of your account are always sent: sign-in links, requests for access, access that ended,
 people whom an agent invited, a new address, a domain that you may lose, a deletion, a block.</p>
-<p class="hint">Enquiries and bookings go to the address that each website has for them. A website that accepts them shows it in its settings.</p>`;
+<p class="hint">Messages and bookings go to the address that each website has for them. A website that accepts them shows it in its settings.</p>`;
   const bar = html`<a href="/account">Your account</a>`;
   return writePage({ title: 'Your e-mails – Frontage', main, layout: 'card', bar, form: true });
 }
