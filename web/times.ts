@@ -36,6 +36,11 @@ export function exact(moment: Date): string {
   return `${formats().inFull.format(moment)} UTC`;
 }
 
+/** "3 March 2027 at 15:05", on a page that names the zone. */
+export function exactIn(moment: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone }).format(moment);
+}
+
 /** "3 March 2027". */
 export function day(moment: Date): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(moment);

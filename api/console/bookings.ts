@@ -1,4 +1,4 @@
-/** Bookings of a site: the week, the list, one booking, its cancellation, and calendar feeds. */
+/** Bookings of a site: those to come, the week, the list, one booking, its cancellation, and calendar feeds. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadBooking } from '#api/bookings/cancellation.ts';
 import { loadFeed } from '#api/calendar-feeds/feeds.ts';
@@ -14,25 +14,26 @@ import { dayMs } from '#rules/time.ts';
 import { AppError } from '#runtime/errors.ts';
 import { type BookingView, bookingPage, cancellationPage } from '#web/console/booking.ts';
 import { type BookingShown, isLive, type TimetableShown, toTell, type Visited } from '#web/console/booking-words.ts';
-import { bookingListPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
+import { bookingListPage, comingPage, type FeedShown, weekPage } from '#web/console/bookings.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { feedEndPage, newFeedPage, noTimetablePage } from '#web/console/new-booking.ts';
 import type { PaymentRead } from '#web/console/payments.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { action, askedAction } from './actions.ts';
+import { movesOf } from './booking-moves.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 import { cursorOf, type Listed, read, readAll, requireOfSite } from './reading.ts';
 
 const base = '/account/sites/:id/bookings';
 type Asked = Named & { Querystring: { week?: unknown; status?: unknown; cursor?: unknown } };
 type OneOf = { Params: { id: string; booking: string } };
-/** Of a week, in hundreds. */
+/** Of a list that is shown whole, in hundreds. */
 const pagesMax = 5;
 
 export function bookingPages(console: Console): void {
   const { app, deps } = console;
 
-  app.get<Asked>(base, consolePage('bookings'), (request, reply) => showWeek(request, reply, null));
+  app.get<Asked>(base, consolePage('bookings'), (request, reply) => showStart(request, reply, null));
   app.get<Asked>(`${base}/list`, consolePage('booking_list'), showList);
   app.get<OneOf>(`${base}/:booking`, consolePage('booking'), async (request, reply) => {
     const { frame } = await siteFrameOf(request, reply, deps);
@@ -60,7 +61,7 @@ export function bookingPages(console: Console): void {
     done: async ({ url }, request, _form, reply) => ({
       page: newFeedPage((await siteFrameOf(request, reply, deps)).frame, String(url)),
     }),
-    show: showWeek,
+    show: showStart,
   });
 
   askedAction(console, {
@@ -80,27 +81,45 @@ export function bookingPages(console: Console): void {
     }),
   });
 
-  async function showWeek(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
+  async function showStart(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { frame } = await siteFrameOf(request, reply, deps, refused);
     const timetable = await timetableOf(console, request);
     if (!timetable) return sendPage(reply, noTimetablePage(frame), refused?.status);
-    const { id } = request.params;
-    const today = dayAt(timetable.calendars[0]?.time_zone ?? 'UTC', deps.clock.now().getTime());
-    const monday = mondayOf(asDay((request.query as Asked['Querystring']).week) ?? today);
+    const { items: feeds } = await readAll<FeedShown>(console, request, 'calendar_feed.list', request.params);
+    const { week } = request.query as Asked['Querystring'];
+    const page =
+      week === undefined
+        ? comingPage(frame, { timetable, feeds, ...(await comingOf(request)) })
+        : weekPage(frame, { timetable, feeds, ...(await weekOf(request, timetable, asDay(week))) });
+    return sendPage(reply, page, refused?.status);
+  }
+
+  /** Those that have not ended, the next one first. */
+  async function comingOf(request: FastifyRequest<Named>) {
     const { items, isCut } = await readAll<BookingShown>(console, request, 'booking.list', {
-      id,
+      id: request.params.id,
+      from: deps.clock.now().toISOString(),
+      pages: pagesMax,
+    });
+    const startOf = ({ start }: BookingShown) => Date.parse(start);
+    return { bookings: items.filter(isLive).sort((one, other) => startOf(one) - startOf(other)), isCut };
+  }
+
+  async function weekOf(request: FastifyRequest<Named>, timetable: TimetableShown, day: number | undefined) {
+    const today = dayAt(timetable.calendars[0]?.time_zone ?? 'UTC', deps.clock.now().getTime());
+    const monday = mondayOf(day ?? today);
+    const { items, isCut } = await readAll<BookingShown>(console, request, 'booking.list', {
+      id: request.params.id,
       // A day more at each end, for every time zone.
       from: new Date((monday - 1) * dayMs).toISOString(),
       to: new Date((monday + 8) * dayMs).toISOString(),
       pages: pagesMax,
     });
-    const { items: feeds } = await readAll<FeedShown>(console, request, 'calendar_feed.list', { id });
     const days = weekdays.map((_name, at) => {
       const date = dateOf(monday + at);
       return { date, isToday: monday + at === today, bookings: bookingsOn(items, date) };
     });
-    const week = { previous: dateOf(monday - 7), next: dateOf(monday + 7), isCut };
-    return sendPage(reply, weekPage(frame, { timetable, days, ...week, feeds }), refused?.status);
+    return { days, previous: dateOf(monday - 7), next: dateOf(monday + 7), isCut };
   }
 
   async function showList(request: FastifyRequest<Asked>, reply: FastifyReply) {
@@ -155,7 +174,8 @@ export async function bookingOf(console: Console, request: FastifyRequest<Named>
   const { payment_id: paid } = booking;
   const payments = paid === null ? [] : [await read<PaymentRead>(console, request, 'payment.read', { id: paid })];
   const [payment = null] = await withProgress(em, console.deps.clock, payments);
-  return { timetable, booking, payment, isMailed: await isChangeMailed(em, console.deps.config, row) };
+  const moves = await movesOf(em, actor, row);
+  return { timetable, booking, payment, moves, isMailed: await isChangeMailed(em, console.deps.config, row) };
 }
 
 export const asDay = (text: unknown): number | undefined => (typeof text === 'string' ? dayOf(text) : undefined);

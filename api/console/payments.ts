@@ -17,9 +17,9 @@ import {
   type PaymentShown,
   paymentPage,
   paymentsPage,
-  refundPage,
   stateOf,
 } from '#web/console/payments.ts';
+import { refundPage } from '#web/console/refund.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { action } from './actions.ts';
@@ -41,12 +41,15 @@ export function paymentPages(console: Console): void {
   app.get<Named>(`${base}/new`, consolePage('payment_new'), (request, reply) => showNew(console, request, reply, null));
   for (const [path, page] of [
     ['', paymentPage],
-    ['/refund', refundPage],
     ['/close', closingPage],
   ] as const) {
     const options = consolePage(`payment${path.replace('/', '_')}`);
     app.get<OneOf>(`${base}/:payment${path}`, options, (request, reply) => show(page)(request, reply, null));
   }
+
+  app.get<OneOf>(`${base}/:payment/refund`, consolePage('payment_refund'), (request, reply) =>
+    showRefund(console, { request, reply, refused: null }),
+  );
 
   app.get<OneOf>(`${base}/:payment/progress`, consolePage('payment_progress'), async (request, reply) => {
     const payment = await paymentOf(console, request);
@@ -78,7 +81,7 @@ export function paymentPages(console: Console): void {
       return amount === left ? { id } : { id, amount };
     },
     done: (answer, request, { field }) => ({ to: pathOf(request), notice: refundWords(answer, field('amount')) }),
-    show: show(refundPage),
+    show: (request, reply, refused) => showRefund(console, { request, reply, refused }),
   });
 
   action(console, {
@@ -134,6 +137,31 @@ async function showOne(console: Console, { request, reply, refused }: Asking, pa
   return sendPage(reply, page(frame, await paymentOf(console, request)), refused?.status);
 }
 
+/** Asks for the amount, or before the refund of the amount in the page's address. */
+async function showRefund(console: Console, { request, reply, refused }: Asking) {
+  const payment = await paymentOf(console, request);
+  const { amount: typed } = request.query as { amount?: unknown };
+  const isTyped = refused === null && typeof typed === 'string';
+  const amount = isTyped ? (amountFrom(typed, payment.currency) ?? null) : null;
+  const fault = isTyped ? amountFault(request, payment, { typed, amount }) : refused;
+  const { frame } = await siteFrameOf(request, reply, console.deps, fault);
+  return sendPage(reply, refundPage(frame, payment, amount), fault?.status);
+}
+
+/** What is wrong with the amount in the page's address. */
+function amountFault(
+  request: FastifyRequest<Named>,
+  { currency, refundable_amount: left }: PaymentShown,
+  { typed, amount }: { typed: string; amount: number | null },
+): Refused | null {
+  if (amount !== null && amount > 0 && amount <= left) return null;
+  const words =
+    amount !== null && amount > left ? `must be at most ${written({ amount: left, currency })}` : amountWords(currency);
+  const action = `${sitePath(request.params.id, 'payments')}/${paymentId(request)}/refund`;
+  const field = { name: 'amount', words };
+  return { status: 400, action, text: `The amount ${words}.`, field, values: { amount: [typed] } };
+}
+
 async function showNew(console: Console, request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
   const { frame, site } = await siteFrameOf(request, reply, console.deps, refused);
   const destination = await payoutDestination(request.em, console.deps, site);
@@ -183,9 +211,11 @@ async function readiness(
 function amountOf(typed: string | undefined, currency: string): number {
   const amount = amountFrom(typed ?? '', currency);
   if (amount !== undefined) return amount;
-  const words = `must be an amount in ${currency}, such as 25 or 12.50`;
+  const words = amountWords(currency);
   throw errors.invalid_payment(`The amount ${words}.`, { field: { name: 'amount', words } });
 }
+
+const amountWords = (currency: string) => `must be an amount in ${currency}, such as 25 or 12.50`;
 
 function refundWords(answer: unknown, typed: string | undefined): string {
   const { status, currency } = answer as PaymentRead;

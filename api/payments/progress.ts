@@ -4,6 +4,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { refundableAmount } from '#db/payments/partial-refunds.ts';
 import { Payment, refundedAmountOf } from '#db/payments/payment.ts';
 import { lastRefundedAt, type RefundMade, refundsMade } from '#db/payments/refunds-made.ts';
+import { bookingsOf } from '#db/payments/subject.ts';
 import { paymentStatusAt } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -18,6 +19,7 @@ export async function withProgress(
   const rows = await em.find(Payment, { id: { $in: payments.map(({ id }) => id) } }, { refresh: true });
   const byId = new Map(rows.map((row) => [row.id, row]));
   const refunds = await refundsMade(em, rows);
+  const bookings = await bookingsOf(em, [...byId.keys()]);
   const shown = payments.map(async (payment) => {
     const row = byId.get(payment.id);
     if (!row) return [];
@@ -30,6 +32,7 @@ export async function withProgress(
       refundable_amount: refundableAmount(row),
       refund_failed: row.refundFailedAt != null,
       refunds: made,
+      payer: bookings.get(row.id)?.visitorName || null,
       refund_mail: await refundMail(em, row, { made, now: clock.now() }),
     };
     return [{ ...payment, ...now }];

@@ -62,6 +62,8 @@ async function moveAndCancel(page: Page, { site, booking, owner }: Business): Pr
   await press(page, 'Move the booking');
   expect(await notice(page)).toMatch(/^Moved\. Grace Hopper gets no e-mail about this\. Please tell them the new time/);
   expect((await read()).start).not.toBe(booking.start);
+  const facts = await page.locator('.facts').textContent();
+  expect(facts).toMatch(/Moved\s*On [^,]+ by you, from \d+ \w+ \d{4} at \d\d:\d\d/);
   await follow(page, 'Cancel the booking');
   await press(page, 'Cancel the booking');
   expect(await notice(page)).toMatch(
@@ -112,22 +114,26 @@ async function refundPart(page: Page, { site, payment, owner }: Business, { scri
   await follow(page, 'Two bowls, glazed');
   await follow(page, 'Refund');
   const amount = page.getByLabel('Amount to refund, in EUR');
-  expect(await amount.inputValue()).toBe('12.50');
+  expect(await amount.inputValue()).toBe('');
   for (const [typed, fault] of [
     ['a lot', 'must be an amount in EUR'],
     ['20', '€12.50'],
   ] as const) {
     await typeInto(page, 'Amount to refund, in EUR', typed);
-    await press(page, 'Refund');
+    await press(page, 'Continue');
     expect(await page.getByRole('alert').textContent()).toContain(fault);
     expect(await amount.inputValue()).toBe(typed);
   }
   await typeInto(page, 'Amount to refund, in EUR', '5');
-  await press(page, 'Refund');
+  await press(page, 'Continue');
+  expect(await page.locator('main').textContent()).toContain('€7.50 remain with you.');
+  await press(page, 'Refund €5.00');
   expect(await notice(page)).toMatch(/^€5\.00 is being refunded/);
   const read = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount;
   await until(read, (refunded) => refunded === 500);
-  if (scripts) await page.getByText('Paid, €5.00 refunded').waitFor();
+  if (scripts) await page.getByText('Paid, €5.00 refunded, €7.50 remain').waitFor();
+  await page.reload();
+  expect(await notice(page)).toBe('€5.00 is refunded. €7.50 remain.');
 }
 
 /** Requests a payment, and closes its link. */

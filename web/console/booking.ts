@@ -4,7 +4,7 @@ import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { choiceField } from '#web/pages/form.ts';
 import { type FreeDays, freeDaysHtml, freeDaysStyle } from '#web/pages/visitors/free-days.ts';
-import { exact } from '#web/times.ts';
+import { exactIn } from '#web/times.ts';
 import {
   addressWords,
   type BookingShown,
@@ -28,31 +28,37 @@ import { ago } from './parts.ts';
 import { type PaymentShown, refundLines, stateOf } from './payments.ts';
 import { sitePath } from './tabs.ts';
 
-/** `payment`: of the booking. `isMailed`: whether the visitor gets an e-mail if it is moved or cancelled now. */
+/** `from`: its start before, if it is known. */
+export type MoveShown = { at: Date; by: string; from: Date | null };
+
+/** `payment`: of the booking. `moves`: oldest first. `isMailed`: whether the visitor gets an e-mail if it is moved or cancelled now. */
 export type BookingView = {
   timetable: TimetableShown;
   booking: BookingShown;
   payment: PaymentShown | null;
+  moves: readonly MoveShown[];
   isMailed: boolean;
 };
 
 const pathOf = ({ site }: SiteFrame, { id }: BookingShown) => `${sitePath(site.id, 'bookings')}/${id}`;
 
-export function bookingPage(frame: SiteFrame, { timetable, booking, payment }: BookingView): WrittenPage {
+export function bookingPage(frame: SiteFrame, { timetable, booking, payment, moves }: BookingView): WrittenPage {
   const title = `${serviceName(timetable, booking)}${booking.visitor ? `: ${booking.visitor.name}` : ''}`;
   const path = pathOf(frame, booking);
+  const zone = zoneOf(timetable, booking.calendar) ?? 'UTC';
   const isToCome = isLive(booking) && new Date(booking.end) > frame.now;
   const what = booking.kind === 'block' ? 'Remove this block' : 'Cancel the booking';
   const main = html`<h1>${title}</h1>
 <div class="panel"><dl class="facts">
 <dt>When</dt><dd>${whenWords(timetable, booking)}</dd>
+${moveRows(moves, zone)}
 <dt>Status</dt><dd>${statusWords[booking.status]}</dd>
 <dt>Calendar</dt><dd>${calendarName(timetable, booking.calendar)}</dd>
 ${booking.seats > 1 ? html`<dt>Seats</dt><dd>${booking.seats}</dd>` : null}
 ${booking.place ? html`<dt>Place</dt><dd>${booking.place}</dd>` : null}
 ${booking.link ? html`<dt>Link</dt><dd><a href="${booking.link}" rel="noopener noreferrer">${booking.link}</a></dd>` : null}
 ${booking.kind === 'booking' ? html`<dt>Price</dt><dd>${priceWords(booking)}</dd>` : null}
-${payment ? paymentRows(frame, payment) : null}
+${payment ? paymentRows(frame, payment, zone) : null}
 ${booking.visitor ? html`<dt>Visitor</dt><dd>${booking.visitor.name}</dd><dt>E-mail address</dt><dd>${addressWords(booking, isUnpaid(payment))}</dd>` : null}
 ${intakeRows(timetable, booking)}
 <dt>Reference</dt><dd>${booking.reference}</dd>
@@ -62,9 +68,19 @@ ${isToCome ? html`<div class="actions"><a class="button small" href="${path}/mov
   return sitePage(frame, 'bookings', { title, main });
 }
 
-function paymentRows({ site }: SiteFrame, payment: PaymentShown): Html {
-  return html`<dt>Payment</dt><dd>${payment.paid_at ? `${written(payment)} paid on ${exact(new Date(payment.paid_at))}` : stateOf(payment)} · <a href="${sitePath(site.id, 'payments')}/${payment.id}">See the payment</a></dd>
-${refundLines(payment)}`;
+/** The page names the zone once, with the time of the booking. */
+function moveRows(moves: readonly MoveShown[], zone: string): Html | null {
+  if (moves.length === 0) return null;
+  const lines = moves.map(
+    ({ at, by, from }) =>
+      html`<span class="line">On ${exactIn(at, zone)} by ${by}${from === null ? null : `, from ${exactIn(from, zone)}`}</span>`,
+  );
+  return html`<dt>Moved</dt><dd>${lines}</dd>`;
+}
+
+function paymentRows({ site }: SiteFrame, payment: PaymentShown, zone: string): Html {
+  return html`<dt>Payment</dt><dd>${payment.paid_at ? `${written(payment)} paid on ${exactIn(new Date(payment.paid_at), zone)}` : stateOf(payment)} · <a href="${sitePath(site.id, 'payments')}/${payment.id}">See the payment</a></dd>
+${refundLines(payment, (at) => exactIn(at, zone))}`;
 }
 
 const isUnpaid = (payment: PaymentShown | null): boolean => payment !== null && payment.paid_at === null;

@@ -1,4 +1,4 @@
-/** The bookings of a site: a week, and a list. */
+/** The bookings of a site: those to come, a week, and a list of all. */
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import {
@@ -13,7 +13,6 @@ import {
   statusWords,
   type TimetableShown,
   whoComes,
-  zoneOf,
 } from './booking-words.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
 import { ago, button, choices, olderLink } from './parts.ts';
@@ -39,7 +38,7 @@ export function weekPage(frame: SiteFrame, view: WeekView): WrittenPage {
   const main = html`${head(frame, timetable, 'week')}
 <section>
 <div class="bar"><h2>${daysWords(days[0]?.date ?? '', days.at(-1)?.date ?? '')}</h2>
-<p class="links"><a href="${base}?week=${previous}">Earlier</a> <a href="${base}">This week</a> <a href="${base}?week=${next}">Later</a></p></div>
+<p class="links"><a href="${base}?week=${previous}">Earlier</a> <a href="${base}?week=now">This week</a> <a href="${base}?week=${next}">Later</a></p></div>
 ${isCut ? html`<p class="hint">Not all bookings of this week fit on the page. <a href="${base}/list">See the list</a></p>` : null}
 <ol class="week">${days.map((day) => dayHtml(frame, timetable, day))}</ol>
 ${zoneHint(timetable)}
@@ -48,14 +47,35 @@ ${feedSection(frame, view.feeds)}`;
   return sitePage(frame, 'bookings', { title: 'Bookings', main });
 }
 
-function head({ site }: SiteFrame, { status, url }: TimetableShown, current: 'week' | 'list'): Html {
+export type ComingView = {
+  timetable: TimetableShown;
+  /** The next one first. */
+  bookings: readonly BookingShown[];
+  /** Whether there are more. */
+  isCut: boolean;
+  feeds: readonly FeedShown[];
+};
+
+export function comingPage(frame: SiteFrame, { timetable, bookings, isCut, feeds }: ComingView): WrittenPage {
+  const list = `${sitePath(frame.site.id, 'bookings')}/list`;
+  const main = html`${head(frame, timetable, 'coming')}
+<section><h2>To come</h2>
+${bookings.length === 0 ? html`<p class="panel empty">No bookings to come.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>${zoneHint(timetable)}`}
+<p class="hint">${isCut ? 'Not all bookings fit on the page. ' : null}<a href="${list}">See all bookings, also past and cancelled ones</a></p>
+</section>
+${feedSection(frame, feeds)}`;
+  return sitePage(frame, 'bookings', { title: 'Bookings', main });
+}
+
+function head({ site }: SiteFrame, { status, url }: TimetableShown, current: 'coming' | 'week' | 'list'): Html {
   const base = sitePath(site.id, 'bookings');
   return html`<div class="bar"><h1>Bookings</h1>
 ${status === 'open' ? html`<div class="actions"><a class="button small" href="${base}/new">New booking</a><a class="button quiet small" href="${base}/block">Block time</a></div>` : null}</div>
 ${status === 'ended' ? html`<p class="hint">This site no longer takes bookings. Existing bookings stay valid.</p>` : html`<p class="hint">Visitors book on <a href="${url}" rel="noopener noreferrer">your booking page</a>.</p>`}
 ${choices('Views', [
-  { href: base, words: 'Week', current: current === 'week' },
-  { href: `${base}/list`, words: 'List', current: current === 'list' },
+  { href: base, words: 'To come', current: current === 'coming' },
+  { href: `${base}?week=now`, words: 'Week', current: current === 'week' },
+  { href: `${base}/list`, words: 'All', current: current === 'list' },
 ])}`;
 }
 
@@ -105,17 +125,16 @@ export function bookingListPage(
   const main = html`${head(frame, timetable, 'list')}
 <section><h2>Newest first</h2>
 ${choices('Status', filters)}
-${bookings.length === 0 ? html`<p class="panel empty">No bookings.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>`}
+${bookings.length === 0 ? html`<p class="panel empty">No bookings.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>${zoneHint(timetable)}`}
 ${olderLink(link(status), cursor)}</section>`;
   return sitePage(frame, 'bookings', { title: 'Bookings', main });
 }
 
 function listRow(frame: SiteFrame, timetable: TimetableShown, booking: BookingShown): Html {
   const { id, start, status, calendar, reference } = booking;
-  const zone = zoneOf(timetable, calendar);
   return html`<li>
 <div><strong><a href="${sitePath(frame.site.id, 'bookings')}/${id}">${dateWords(start)}, ${span(booking)}</a></strong>
-<small>${[serviceName(timetable, booking), whoComes(booking), calendarName(timetable, calendar), ...(zone ? [zone] : []), reference].filter(Boolean).join(' · ')}</small></div>
+<small>${[serviceName(timetable, booking), whoComes(booking), calendarName(timetable, calendar), reference].filter(Boolean).join(' · ')}</small></div>
 <small>${statusWords[status]}</small>
 </li>`;
 }

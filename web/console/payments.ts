@@ -1,5 +1,6 @@
-/** Payments of a site: the list, one payment, its refund, and a new link. */
-import { typedAmount, written } from '#rules/currencies.ts';
+/** Payments of a site: the list, one payment, and a new link. */
+import { written } from '#rules/currencies.ts';
+import { hourMs } from '#rules/time.ts';
 import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -36,6 +37,8 @@ export type PaymentShown = PaymentRead & {
   /** Oldest first; `at` is when each ended. */
   refunds: readonly { amount: number; at: Date | null; status: 'refunding' | 'refunded' | 'failed' }[];
   refund_mail: RefundMail | null;
+  /** The name of the visitor whose booking it is for; null if it is not known. */
+  payer: string | null;
 };
 /** The e-mail to the payer about the newest refund. `at`: when it is sent, if it has to wait. */
 export type RefundMail = { status: 'queued' | 'sent' | 'failed' | 'none'; at: Date | null };
@@ -58,6 +61,7 @@ export function stateOf(payment: PaymentShown): string {
     statusWords.paid,
     ...(refunded > 0 ? [`${sum(refunded)} refunded`] : []),
     ...(refunding > 0 ? [`refund of ${sum(refunding)} in progress`] : []),
+    ...(refunded + refunding > 0 ? [`${sum(payment.amount - refunded - refunding)} remain`] : []),
   ].join(', ');
 }
 
@@ -66,10 +70,13 @@ export const isChanging = ({ status, closing, refunding_amount: refunding }: Pay
   status === 'refunding' || (status === 'open' && closing) || (status === 'paid' && refunding > 0);
 
 /** Each refund in one line, for the facts of a payment and of its booking; null if there is none. */
-export function refundLines({ refunds, currency }: Pick<PaymentShown, 'refunds' | 'currency'>): Html | null {
+export function refundLines(
+  { refunds, currency }: Pick<PaymentShown, 'refunds' | 'currency'>,
+  timeOf: (at: Date) => string = exact,
+): Html | null {
   if (refunds.length === 0) return null;
   const lines = refunds.map(({ amount, at, status }) => {
-    const when = at ? ` on ${exact(at)}` : '';
+    const when = at ? ` on ${timeOf(at)}` : '';
     return html`<span class="line">${written({ amount, currency })} ${refundWords[status]}${when}</span>`;
   });
   return html`<dt>${refunds.length === 1 ? 'Refund' : 'Refunds'}</dt><dd>${lines}</dd>`;
@@ -95,8 +102,9 @@ const mailWords = {
   none: 'The payer got no e-mail about the newest refund, because we have no address for them. Please tell them yourself.',
 } as const satisfies Record<RefundMail['status'], string>;
 
-const sumOf = (payment: PaymentShown): string => written(payment);
-const whatFor = ({ description, reference }: PaymentShown): string => description ?? reference ?? 'Payment';
+export const sumOf = (payment: PaymentShown): string => written(payment);
+const payerOf = ({ payer }: PaymentShown): string => payer ?? 'Payer not given';
+export const whatFor = ({ description, reference }: PaymentShown): string => description ?? reference ?? 'Payment';
 
 export type PaymentsView = {
   payments: readonly PaymentShown[];
@@ -122,7 +130,7 @@ export function paymentsPage(
   const rows = payments.map(
     (payment) => html`<li>
 <div><strong><a href="${base}/${payment.id}">${whatFor(payment)}</a></strong>
-<small>${stateOf(payment)} · ${ago(payment.paid_at ?? payment.created_at, frame.now)}${payment.description && payment.reference ? html` · ${payment.reference}` : null}</small></div>
+<small>${payerOf(payment)} · ${stateOf(payment)} · ${ago(payment.paid_at ?? payment.created_at, frame.now)}${payment.description && payment.reference ? html` · ${payment.reference}` : null}</small></div>
 <span class="sum">${sumOf(payment)}</span>
 </li>`,
   );
@@ -147,9 +155,10 @@ export function paymentPage(frame: SiteFrame, payment: PaymentShown): WrittenPag
   const isOwner = frame.site.role === 'owner';
   const mailed = refundMailWords(payment);
   const progress = html` data-progress="${base}/${id}/progress"`;
-  const main = html`<h1>${whatFor(payment)}</h1>
+  const main = html`${refundNotice(frame, payment)}<h1>${whatFor(payment)}</h1>
 <div class="panel"><dl class="facts">
 <dt>Amount</dt><dd><strong>${sumOf(payment)}</strong></dd>
+<dt>Payer</dt><dd>${payment.payer ?? 'Not given'}</dd>
 <dt>Status</dt><dd${isChanging(payment) ? progress : null}><span data-status>${stateOf(payment)}</span></dd>
 ${status === 'open' ? html`<dt>Payment link</dt><dd>${copyable(url, 'the payment link')}</dd><dt>Expires</dt><dd>${exact(new Date(expires_at))}</dd>` : null}
 ${paid_at ? html`<dt>Paid</dt><dd>${exact(new Date(paid_at))}</dd>` : null}
@@ -167,37 +176,18 @@ ${status === 'paid' && !isOwner ? html`<p class="hint">Only the owner of the sit
   return sitePage(frame, 'payments', { title: whatFor(payment), main, copies: true, ...refresh });
 }
 
-/** The payment itself where nothing is left to refund. */
-export function refundPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
-  const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
-  const { currency, refundable_amount: left, booking_id: bookingId, paid_at: paidAt } = payment;
-  if (left === 0) return paymentPage(frame, payment);
-  const sum = written({ amount: left, currency });
-  const field = fieldsOf(frame, `${path}/refund`);
-  const asked = {
-    title: 'Refund a payment',
-    facts: html`<dl class="facts"><dt>Payment</dt><dd>${whatFor(payment)}</dd>
-<dt>Paid</dt><dd>${sumOf(payment)}${paidAt ? ` on ${exact(new Date(paidAt))}` : null}</dd>
-${refundLines(payment) ?? html`<dt>Refunds</dt><dd>None so far</dd>`}
-<dt>Left to refund</dt><dd><strong>${sum}</strong></dd></dl>`,
-    text: html`The money goes back the way it was paid, within 5 to 10 days. The payer gets an e-mail once the refund is complete, if the payment provider has their address.${bookingId ? bookingStays(frame, bookingId) : null}`,
-    action: `${path}/refund`,
-    fields: field({
-      name: 'amount',
-      label: `Amount to refund, in ${currency}`,
-      value: typedAmount({ amount: left, currency }),
-      hint: `${sum} is all that is left. Enter less to refund a part.`,
-      required: true,
-      max: 20,
-    }),
-    button: 'Refund',
-    back: path,
-  };
-  return siteQuestion(frame, 'payments', asked);
+/** The page is loaded again once the refund is made, and then no longer has the notice of the form. */
+function refundNotice(
+  { now, notice }: SiteFrame,
+  { refunds, amount, refunded_amount: refunded, currency }: PaymentShown,
+) {
+  const last = refunds.at(-1);
+  if (notice !== null || last?.status !== 'refunded' || !last.at || now.getTime() - last.at.getTime() > hourMs)
+    return null;
+  const sum = (part: number) => written({ amount: part, currency });
+  const rest = refunded < amount ? ` ${sum(amount - refunded)} remain.` : '';
+  return html`<p class="notice" role="status">${sum(last.amount)} is refunded.${rest}</p>`;
 }
-
-const bookingStays = ({ site }: SiteFrame, id: string): Html =>
-  html` The booking stays valid and keeps its time. To free the time, <a href="${sitePath(site.id, 'bookings')}/${id}/cancel">cancel the booking</a> instead, which also refunds all that is left.`;
 
 export function closingPage(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const path = `${sitePath(frame.site.id, 'payments')}/${payment.id}`;
