@@ -48,7 +48,8 @@ export async function queueRefundMail(
   { email, amount, isCancelled = false }: { email: string | null; amount: number; isCancelled?: boolean },
 ): Promise<void> {
   if (!deps.config.mail || email === null) return;
-  const { site, facts, replyTo } = await aboutOf(tx, deps, payment);
+  const { site, facts, replyTo, booking } = await aboutOf(tx, deps, payment);
+  const now = deps.clock.now();
   const { currency } = payment;
   const before = payment.refundedAmount - amount;
   const data = {
@@ -56,7 +57,9 @@ export async function queueRefundMail(
     ...replyTo,
     paid: written(payment),
     refunded: written({ amount, currency }),
+    refundedAt: now.toISOString(),
     isCancelled,
+    isBookingValid: !isCancelled && booking?.status === 'confirmed' && booking.endsAt > now,
     refundedBefore: before > 0 ? written({ amount: before, currency }) : null,
   };
   const mail = { kind: 'payment-refunded', to: email, ...replyTo, data: forPayer(data), site } as const;
@@ -115,6 +118,7 @@ async function aboutOf(tx: EntityManager, { config }: MailDeps, payment: Payment
   return {
     site,
     facts,
+    booking,
     /** Of mails to the visitor who paid for a booking. */
     replyTo: reply ? { replyTo: reply } : {},
     notice: await paymentNotice(tx, config, site, {

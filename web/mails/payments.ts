@@ -67,15 +67,21 @@ export function paymentReceipt(facts: PaymentFacts): WrittenMail {
 /** To the payer. */
 export function paymentRefunded({
   refunded,
+  refundedAt = null,
   refundedBefore = null,
   isCancelled = false,
+  isBookingValid = false,
   ...facts
 }: PaymentFacts & {
   refunded: string;
+  /** RFC 3339, in UTC. Absent in e-mails of earlier releases. */
+  refundedAt?: string | null;
   /** What was refunded earlier. Absent in e-mails of earlier releases. */
   refundedBefore?: string | null;
   /** Whether the booking that was paid for is cancelled. */
   isCancelled?: boolean;
+  /** Whether it still takes place. */
+  isBookingValid?: boolean;
 }): WrittenMail {
   return write({
     subject: `Your refund of ${refunded}`,
@@ -85,7 +91,15 @@ export function paymentRefunded({
     blocks: [
       ...(isCancelled ? ['The booking that this payment was for is cancelled.'] : []),
       `${facts.hostname} has refunded ${refunded}. The money goes back the way you paid, and can take 5–10 days to reach you.`,
-      { facts: [['Refunded', refunded], ...optional('Refunded before', refundedBefore), ...rows(facts)] },
+      ...(isBookingValid ? ['Your booking stays valid.'] : []),
+      {
+        facts: [
+          ['Refunded', refunded],
+          ...optional('Refunded on', refundedAt === null ? null : timeOf(refundedAt, facts)),
+          ...optional('Refunded before', refundedBefore),
+          ...rows(facts),
+        ],
+      },
       ...reachBlocks(facts, 'ask about this refund'),
     ],
     footer: payerFooter(facts),
@@ -117,15 +131,19 @@ export function refundFailed({
 }
 
 function rows(facts: PaymentFacts): (readonly [string, string])[] {
-  const { id, title, hostname, description, paid, paidAt, timeZone = 'UTC' } = facts;
-  const when = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone });
+  const { id, title, hostname, description, paid, paidAt } = facts;
   return [
     ['Website', title === hostname ? hostname : `${title} (${hostname})`],
     ...optional('For', description),
     ['Paid', paid],
-    ['When', `${when.format(new Date(paidAt))} (${timeZone})`],
+    ['Paid on', timeOf(paidAt, facts)],
     ['Payment', id],
   ];
+}
+
+function timeOf(moment: string, { timeZone = 'UTC' }: Pick<PaymentFacts, 'timeZone'>): string {
+  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone });
+  return `${written.format(new Date(moment))} (${timeZone})`;
 }
 
 const optional = (label: string, value: string | null): (readonly [string, string])[] =>

@@ -208,7 +208,7 @@ export const mailSamples: { readonly [Kind in MailKind]: readonly MailSample<Kin
     { case: 'unknown payer', data: { ...payment, reference: null, payer: null } },
   ],
   'payment-receipt': [{ data: payment }],
-  'payment-refunded': [{ data: { ...payment, refunded: '€5.00' } }],
+  'payment-refunded': [{ data: { ...payment, refunded: '€5.00', refundedAt: '2026-11-22T09:30:00Z' } }],
   'refund-failed': [{ data: { ...payment, owed: '€5.00', reference: 'Order 17', account: paymentPage, choices } }],
   ...domainSamples({ domain: hostname, account: pageOf('domains/dom_1'), choices }),
   'site-deletion': [
