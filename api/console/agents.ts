@@ -1,15 +1,20 @@
 /** Agents and programs with access to the account: the list, one of them, and how to connect another. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { siteNamesOf } from '#api/access.ts';
 import { isEmptyChoice, readChoice, siteChoices } from '#api/auth/scope-choice.ts';
 import { calendarFeedsShown } from '#api/calendar-feeds/pages.ts';
+import { historyOfAccount, readHistory } from '#api/history/rules.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { gitPasswordsShown } from '#api/source/pages.ts';
 import { usableTokens } from '#api/tokens/rules.ts';
 import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
 import { Token } from '#db/auth/token.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { actions } from '#rules/history.ts';
 import { usualScope } from '#rules/scopes.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { sentenceOf } from '#web/console/acts.ts';
 import {
   agentPage,
   connectPage,
@@ -18,7 +23,7 @@ import {
   type OneAgent,
   revocationPage,
 } from '#web/console/agent.ts';
-import { agentsPage, type TokenShown } from '#web/console/agents.ts';
+import { agentsPage } from '#web/console/agents.ts';
 import type { Frame, Refused } from '#web/console/frame.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
@@ -36,6 +41,7 @@ export function agentPages(console: Console): void {
       tokens: await tokensOf(deps, request),
       gitPasswords: await gitPasswordsShown(em, deps, actor),
       calendarFeeds: await calendarFeedsShown(em, deps, actor),
+      sites: await siteChoices(em, deps.config, actor.accountId),
     };
     return sendPage(reply, agentsPage(frameOf(request, reply, deps), page));
   });
@@ -80,7 +86,13 @@ function oneAgent(console: Console): void {
       if (!token) throw errors.not_found('This agent has no access to your account. It may have been revoked.');
       const { scope } = token;
       const sites = scope.sites === 'all' ? [] : await siteChoices(em, deps.config, actor.accountId, scope);
-      return sendPage(reply, page(frameOf(request, reply, deps, refused), { ...token, sites }), refused?.status);
+      const one = {
+        ...token,
+        sites,
+        givenBy: await makerOf(em, token.madeBy),
+        acts: await actsOf(request, token.name),
+      };
+      return sendPage(reply, page(frameOf(request, reply, deps, refused), one), refused?.status);
     };
   for (const [path, name, page] of [
     ['', 'agent', agentPage],
@@ -117,7 +129,29 @@ export async function agentPaths({ clock }: Deps, { em, actor }: FastifyRequest)
   return paths;
 }
 
-async function tokensOf({ clock }: Deps, { em, actor }: FastifyRequest): Promise<TokenShown[]> {
+const actsShown = 5;
+
+/** What the account's agents of this name did last. */
+async function actsOf({ em, actor }: FastifyRequest, name: string): Promise<OneAgent['acts']> {
+  const own = historyOfAccount(actor).map(({ where, values }) => ({
+    where: `${where} and actor_id = ? and via_name = ?`,
+    values: [...values, actor.accountId, name],
+  }));
+  const found = await readHistory(em, own, { after: undefined, limit: actsShown });
+  const sites = await siteNamesOf(em, actor);
+  return found.map(({ entry: { action, subjectName = null, detail, siteId, at } }) => ({
+    says: sentenceOf({ action, subject: { name: subjectName }, detail }, actions[action].says),
+    site: sites.get(siteId ?? '') ?? null,
+    at,
+  }));
+}
+
+async function makerOf(em: EntityManager, id: string | null | undefined): Promise<string | null> {
+  const maker = id ? await em.findOne(Token, { id }) : null;
+  return maker?.name ?? null;
+}
+
+async function tokensOf({ clock }: Deps, { em, actor }: FastifyRequest) {
   const now = clock.now();
   // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
   const renewable = await renewableTokenIds(em, actor.accountId, now);

@@ -10,10 +10,11 @@ import type { MoveShown } from '#web/console/booking.ts';
 export async function movesOf(
   em: EntityManager,
   { accountId }: Pick<Person, 'accountId'>,
-  { id, moves, movedAt, movedById }: Booking,
+  { id, site, createdAt, moves, movedAt, movedById }: Booking,
 ): Promise<MoveShown[]> {
   if (moves === 0) return [];
-  const acts = await em.find(HistoryEntry, { subjectId: id, action: 'booking.moved' }, { orderBy: { id: 'asc' } });
+  const ofBooking = { siteId: site.id, at: { $gte: createdAt }, action: 'booking.moved', subjectId: id } as const;
+  const acts = await em.find(HistoryEntry, ofBooking, { orderBy: { at: 'asc' } });
   const people = await em.find(Account, { id: { $in: acts.map(({ actorId }) => actorId) } }, { fields: ['name'] });
   const names = new Map(people.map((person) => [person.id, person.name]));
   const byPeople = acts.map(({ at, actorId, viaName, detail: { from } }) => ({

@@ -6,6 +6,7 @@ import { planShown } from '#api/billing/pages.ts';
 import { domainsShown } from '#api/domains/pages.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { presentSandboxes } from '#db/deployments/builder-capacity.ts';
+import { Site } from '#db/sites/site.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { settingsPage } from '#web/console/settings.ts';
 import { action } from './actions.ts';
@@ -56,6 +57,7 @@ export function settingPages(console: Console): void {
       pending: pending && { email: pending.email, waitingFor: waitingFor(pending), expiresAt: pending.expiresAt },
       domains: await domainsShown(em, deps, actor),
       plan: await planShown(em, deps, actor),
+      sites: await em.find(Site, { account: actor.accountId, deleteAt: null }, { orderBy: { id: 'desc' } }),
       sandboxes: await presentSandboxes(em, deps.clock),
     };
     return sendPage(reply, settingsPage(frameOf(request, reply, deps, refused), page), refused?.status);

@@ -136,7 +136,7 @@ export function sendErrorPage(error: unknown, request: FastifyRequest, reply: Fa
 
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'We can’t find this page',
-  bookings_unavailable: 'This website takes no bookings',
+  bookings_unavailable: 'You cannot book here',
   not_cancellable: 'This booking cannot be changed here',
   access_denied: 'Your account is blocked',
   account_deleting: 'You deleted this account',

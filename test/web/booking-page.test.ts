@@ -117,7 +117,7 @@ test('closed, blocked, archived and unknown sites answer an error page', async (
     const page = await asked(path);
     expect([what, errorOf(json).code, page.status]).toEqual([what, 'bookings_unavailable', json.status]);
     expect(isPage(page.headers)).toBe(true);
-    expect(page.text).toContain('<h1>This website takes no bookings</h1>');
+    expect(page.text).toContain('<h1>You cannot book here</h1>');
     expect(page.text).not.toContain('frontage-booking');
   }
   const unknown = await asked('/b/0000000000000000');

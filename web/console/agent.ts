@@ -9,30 +9,49 @@ import { day, relative } from '#web/times.ts';
 import type { TokenShown } from './agents.ts';
 import { fieldsOf } from './fields.ts';
 import { accountPage, accountQuestion, type Frame } from './frame.ts';
-import { shownOnce } from './parts.ts';
+import { accountHistoryPath } from './history.ts';
+import { ago, shownOnce } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 const base = '/account/agents';
 
-/** `sites`: those that it can reach, where they are not all. */
-export type OneAgent = TokenShown & { sites: readonly SiteChoice[] };
+/**
+ * `sites`: those that it can reach, where they are not all. `givenBy`: the agent that made the token; null if a person did.
+ * `acts`: what was done under its name, newest first.
+ */
+export type OneAgent = TokenShown & {
+  sites: readonly SiteChoice[];
+  givenBy: string | null;
+  acts: readonly { says: string; site: string | null; at: Date }[];
+};
 
 export function agentPage(frame: Frame, token: OneAgent): WrittenPage {
-  const { id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope, sites } = token;
+  const { id, name, lastFour, createdAt, lastUsedAt, expiresAt, scope, sites, givenBy } = token;
   const { form, now } = frame;
   const field = fieldsOf(frame, `${base}/${id}/rename`);
   const main = html`<h1>${name}</h1>
 <div class="panel"><dl class="facts">
 <dt>Access</dt><dd>${scopeLine(scope)}</dd>
 ${sites.length > 0 ? html`<dt>Websites</dt><dd>${sites.map((site, at) => html`${at > 0 ? html`<br>` : null}<a href="${sitePath(site.id)}">${site.title}</a> (${site.hostname})`)}</dd>` : null}
-<dt>Connected</dt><dd>${day(createdAt)}</dd>
+<dt>Given by</dt><dd>${givenBy === null ? 'You' : `The agent ${givenBy}`}, on ${day(createdAt)}</dd>
 <dt>Last used</dt><dd>${lastUsedAt ? relative(lastUsedAt, now) : 'never'}</dd>
 ${expiresAt ? html`<dt>Expires</dt><dd>${relative(expiresAt, now)}</dd>` : null}
 <dt>Token</dt><dd>ends with ${lastFour}</dd>
 </dl></div>
+${actSection(token, now)}
 <section><h2>Name</h2><div class="panel">${form({ action: `${base}/${id}/rename` }, html`${field({ name: 'name', label: 'Name', value: name, required: true, max: 100, hint: 'A name that you will recognise. The history of your sites shows it too.' })}<button class="quiet">Save the name</button>`)}</div></section>
 <div class="actions"><a class="button quiet small" href="${base}/${id}/revoke">Revoke its access</a></div>`;
   return accountPage(frame, 'agents', { title: name, main });
+}
+
+function actSection({ acts }: OneAgent, now: Date): Html {
+  const rows = acts.map(
+    ({ says, site, at }) =>
+      html`<li><div><strong>${says}</strong><small>${site === null ? null : html`${site} · `}${ago(at.toISOString(), now)}</small></div></li>`,
+  );
+  return html`<section><h2>What it did last</h2>
+${rows.length === 0 ? html`<p class="panel empty">It has changed nothing in the last year.</p>` : html`<ul class="rows">${rows}</ul>`}
+<p class="hint">Everything that was done is in <a href="${accountHistoryPath}">your account’s history</a>.</p></section>`;
 }
 
 export function revocationPage(frame: Frame, { id, name }: Pick<TokenShown, 'id' | 'name'>): WrittenPage {

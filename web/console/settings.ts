@@ -7,6 +7,7 @@ import { relative } from '#web/times.ts';
 import { fieldsOf } from './fields.ts';
 import { accountPage, type Frame } from './frame.ts';
 import { button } from './parts.ts';
+import { sitePath } from './tabs.ts';
 
 export type SettingsPage = {
   /** Browsers in which the account is signed in, the newest first. */
@@ -16,6 +17,8 @@ export type SettingsPage = {
   domains: DomainShown[];
   /** Null if billing is off. */
   plan: PlanShown | null;
+  /** Those of the account. */
+  sites: readonly { id: string; title: string }[];
   /** The kinds of sandboxes that builds run in. */
   sandboxes: string[];
 };
@@ -30,6 +33,7 @@ ${addressSection(frame, page)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${page.plan ? planSection(page.plan, frame.form) : null}
 ${sessionSection(frame, page.sessions)}
+${page.sites.length > 0 ? downloadSection(page.sites) : null}
 <section><h2>Delete</h2><p><a href="/account/delete">Delete this account</a></p></section>
 ${page.sandboxes.length > 0 ? buildNote(page.sandboxes) : null}`;
   return accountPage(frame, 'settings', { title: 'Your account', main });
@@ -42,12 +46,18 @@ function nameSection(frame: Frame): Html {
   return html`<section><h2>Name</h2><div class="panel">${frame.form({ action }, inside)}</div></section>`;
 }
 
+function downloadSection(sites: SettingsPage['sites']): Html {
+  return html`<section id="download"><h2>Download your sites</h2>
+<p class="hint">Each file has everything of a site: its source, pages, photos, messages and bookings. It is made for moving the site to another service with the same software.</p>
+<ul class="rows">${sites.map(({ id, title }) => html`<li><div><strong>${title}</strong></div><a class="button quiet small" href="${sitePath(id, 'settings')}/export" download>Download<span class="unseen"> ${title}</span></a></li>`)}</ul></section>`;
+}
+
 function sessionSection({ form, now }: Frame, sessions: SettingsPage['sessions']): Html {
   const rows = sessions.map(
     ({ createdAt, isThis }) =>
       html`<li><div><strong>${isThis ? 'This browser' : 'Another browser'}</strong><small>Signed in ${relative(createdAt, now)}</small></div></li>`,
   );
-  return html`<section><h2>Signed-in browsers</h2>
+  return html`<section id="browsers"><h2>Signed-in browsers</h2>
 <ul class="rows">${rows}</ul>
 ${sessions.length > 1 ? html`<div class="actions">${button(form, '/account/settings/sign-out', 'Sign out everywhere else')}</div>` : null}</section>`;
 }

@@ -40,7 +40,7 @@ ${seriesTable(page.series)}
 <p><a href="${visitorsPath(id, days, '.csv')}" download>Download as CSV</a> <small>Visitors and views of these ${days} days, by day.</small></p></section>
 ${rankings(page)}`;
   const main = html`<div class="head"><h1>Visitors</h1>
-<p class="lead">The last ${days} days, without bots. Days begin at midnight UTC.</p></div>
+<p class="lead">The last ${days} days. Programs that open your pages, such as search engines and agents, are not counted. Days begin at midnight UTC.</p></div>
 ${choices(
   'Period',
   visitorDays.toReversed().map((one) => ({

@@ -28,7 +28,7 @@ export function gitPasswordList({ passwords, more }: GitPasswordsShown, { now }:
     html`<ul class="rows">${some.map((one) => gitPasswordRow(one, now))}</ul>`;
   return html`<section>
 <h2>Git passwords</h2>
-<p class="hint">With each of these, an agent or a program can read or change the files of one site. A git password also ends when the token that created it is revoked.</p>
+<p class="hint">Git is the program with which agents copy the files of a site to a computer and back. Each of these passwords opens the files of one site, and ends when you revoke the agent that created it.</p>
 ${used.length > 0 ? list(used) : null}
 ${unused.length > 0 ? html`<details class="more"><summary>${unused.length === 1 ? '1 git password was never used' : `${unused.length} git passwords were never used`}</summary>${list(unused)}</details>` : null}
 ${more > 0 ? html`<p class="hint">${more} more expire sooner.</p>` : null}

@@ -33,6 +33,7 @@ export function accountDeletionPage({ form, email, pending, sent, fault }: Accou
 restore it. After that, it is deleted for good, with its websites, domains and submissions.</p>
 ${faultLine(fault)}
 ${consequences(pending)}
+${pending.sites > 0 ? html`<p>To keep your websites, <a href="/account/settings#download">download them</a> first.</p>` : null}
 <div class="panel">
 ${sent ? codeForm(form, email) : form({ action: '/account/delete' }, html`<p class="hint">We send a code to ${email}. Nothing is deleted until you type it here.</p><button class="quiet">E-mail me the code</button>`)}
 </div>`;
@@ -51,8 +52,8 @@ function consequences(pending: AccountPending): Html | null {
     [sketches, 'sketch is removed for good', 'sketches are removed for good'],
     [
       bookings,
-      'future booking, of which the visitor is not notified',
-      'future bookings, of which the visitors are not notified',
+      'future booking, whose visitor gets no e-mail from us',
+      'future bookings, whose visitors get no e-mail from us',
     ],
     [payments, 'open payment expires', 'open payments expire'],
     [refunds, 'refund continues', 'refunds continue'],

@@ -22,7 +22,7 @@ ${saved ? html`<p class="notice" role="status">Your choice is saved.</p>` : null
 <div class="panel">
 ${form({}, html`<fieldset><legend>E-mail me when:</legend>${boxes}</fieldset><button>Save</button>`)}
 </div>
-<p class="hint">E-mails about the security of your account are always sent: sign-in links, requests for access, access that ended,
+<p class="hint">E-mails about the security of your account are always sent: sign-in links, requests for access, an app that we disconnected,
 people whom an agent invited, a new address, a domain that you may lose, a deletion, a block.</p>
 <p class="hint">Messages and bookings go to the address that each website has for them. A website that accepts them shows it in its settings.</p>`;
   const bar = html`<a href="/account">Your account</a>`;
