@@ -91,6 +91,13 @@ test('agents, payout accounts and sessions of an account change by their forms',
   const { body: made } = await owner.call('POST', '/v1/tokens', { body: { name: 'operator', scope } });
   const history = await browser.open('/account/history');
   expect(history.text).toContain(`<a href="/account/agents/${token.id}">Claude at work</a> for Maria Hartley`);
+  const listed = (await browser.open(`/account/agents/${token.id}`)).text;
+  expect(listed).toMatch(/<dt>Given by<\/dt><dd>You, on /);
+  expect(listed).toContain('<strong>Gave “operator” access to the account.</strong>');
+  expect((await browser.open('/account/agents')).text).toContain(`href="/account/sites/${site.id}/settings#uploads"`);
+  const settings = (await browser.open('/account/settings')).text;
+  expect(settings).toContain(`href="/account/sites/${site.id}/settings/export" download`);
+  expect((await browser.open('/account/delete')).text).toContain('href="/account/settings#download"');
   const limited = await browser.open(`/account/agents/${made.id}`);
   expect(limited.text).toContain(`<dt>Websites</dt><dd><a href="/account/sites/${site.id}">The pottery</a> (`);
   await act(browser, '/account/settings', 'Save the name', { name: 'Maria H.' });
@@ -130,7 +137,7 @@ test('a payment shows its refund in progress, and what came of it', async () => 
     return await browser.open(path);
   };
   const progress = async () => JSON.parse((await browser.open(`${path}/progress`)).text);
-  const status = 'Paid, refund of €5.00 in progress';
+  const status = 'Paid, refund of €5.00 in progress, €7.50 remain';
   const begun = await become(500, 0);
   for (const words of [status, `data-progress="${path}/progress"`, '/account/scripts/progress.js', '>Refund</a>'])
     expect(begun.text).toContain(words);
@@ -141,7 +148,7 @@ test('a payment shows its refund in progress, and what came of it', async () => 
   const failed = await become(0, 0, pottery.clock.now());
   for (const words of ['The last refund failed.', '>Refund</a>']) expect(failed.text).toContain(words);
   expect((await become(0, 500)).text).not.toContain('data-progress');
-  expect(await progress()).toEqual({ status: 'Paid, €5.00 refunded', isOver: true, log: '' });
+  expect(await progress()).toEqual({ status: 'Paid, €5.00 refunded, €7.50 remain', isOver: true, log: '' });
   const refunded = await browser.open(`/account/sites/${site.id}/payments?status=refunded`);
   expect([refunded.text.includes('Two bowls, glazed'), refunded.text.includes('A dinner service')]).toEqual([
     true,

@@ -115,13 +115,13 @@ test('a stranger finds nothing of a business, and a collaborator what is theirs'
       expect([action, answer?.status]).toEqual([action, 404]);
     }
   }
-  const refund = (await guest?.open(`/account/sites/${site.id}/payments/${payment.id}/refund`)) ?? {
+  const refund = (await guest?.open(`/account/sites/${site.id}/payments/${payment.id}/refund?amount=12.5`)) ?? {
     status: 0,
     text: '',
     url: '',
     headers: new Headers(),
   };
-  const refused = await guest?.press(refund, 'Refund', { amount: '12.50' });
+  const refused = await guest?.press(refund, 'Refund €12.50');
   expect([refused?.status, refused?.text.includes(`Only the owner of ${site.name} can`)]).toEqual([403, true]);
   expect((await guest?.open(`/account/sites/${site.id}/settings/export`))?.status).toBe(403);
   expect((await owner.call('GET', `/v1/payments/${payment.id}`)).body.refunded_amount).toBe(0);
@@ -192,13 +192,15 @@ test('pages that act on a visitor say what the visitor receives', async () => {
   expect(await open(`/bookings/${body.id}`)).toContain('<dt>E-mail address</dt><dd>Not stored');
   expect(await open(`/bookings/${body.id}`)).not.toContain('ida@example.org');
   expect(await open('/payments/new')).toContain('Once it is paid, the payer gets a receipt by e-mail.');
-  const refund = await browser.open(`/account/sites/${site.id}/payments/${payment.id}/refund`);
+  const refund = await browser.open(`/account/sites/${site.id}/payments/${payment.id}/refund?amount=5`);
   for (const words of ['<dt>Refunds</dt><dd>None so far</dd>', 'The payer gets an e-mail once the refund is complete'])
     expect(refund.text).toContain(words);
-  await browser.press(refund, 'Refund', { amount: '5' });
+  await browser.press(refund, 'Refund €5.00');
   const part = () => open(`/payments/${payment.id}`);
   const after = await until(part, (text) => text.includes('The payer got an e-mail about the newest refund.'));
   expect(after).toMatch(/<dt>Refund<\/dt><dd><span class="line">€5\.00 refunded on \d+ \w+ \d{4} at /);
+  for (const words of ['€5.00 is refunded. €7.50 remain.', '<dt>Payer</dt><dd>Not given</dd>'])
+    expect(after).toContain(words);
   expect(await open(`/payments/${payment.id}/refund`)).toContain('€5.00 refunded on ');
 });
 
@@ -209,7 +211,9 @@ test('a paid booking’s page shows its payment, refunds and where the address i
   const sent = { body: { amount: 1000 }, headers: { 'idempotency-key': 'rain' } };
   await owner.call('POST', `/v1/payments/${paymentId}/refund`, sent);
   const browser = await signedIn(pottery, owner.accountId);
+  const payerOf = async (path: string) => /<dt>Payer<\/dt><dd>([^<]*)</.exec((await browser.open(path)).text)?.[1];
   const { text } = await browser.open(`/account/sites/${site.id}/bookings/${id}`);
+  expect(await payerOf(`/account/sites/${site.id}/payments/${paymentId}`)).toBe('Ada Visitor');
   for (const words of ['€25.00 paid on ', '€10.00 refunded on ', 'In the e-mail “New booking” with the reference '])
     expect(text).toContain(words);
   const refund = (await browser.open(`/account/sites/${site.id}/payments/${paymentId}/refund`)).text;
@@ -223,6 +227,8 @@ test('the page of messages says what the CSV has, and that nothing is left', asy
   const base = `/account/sites/${site.id}/messages`;
   const [first, second] = (await owner.call('GET', `/v1/forms/${form.id}/submissions`)).body.items;
   await owner.call('PATCH', `/v1/submissions/${first.id}`, { body: { spam: true } });
+  const held = await browser.open(`${base}/${first.id}`);
+  expect(held.text).toMatch(/Not spam<\/button>[^]*<a class="button small quiet" href="mailto:/);
   const { text } = await browser.open(base);
   expect(text).toContain('The file has all messages of “Contact”, also older ones, but no spam.');
   const [, spam = ''] = /href="([^"]+)" download>Download the spam as CSV</.exec(text) ?? [];

@@ -29,6 +29,12 @@ test('a move by another person returns a booking to the inbox, with their name',
   expect(await itemsOf(member)).toEqual([]);
   await moveBy(owner, third);
   expect([await itemsOf(owner), (await itemsOf(member)).length]).toEqual([[], 1]);
+  const own = (await fixture.book(publicId, first ?? '')).body;
+  expect((await owner.call('POST', `/v1/bookings/${own.id}/move`, { body: { start: second } })).status).toBe(200);
+  const name = (await owner.call('GET', '/v1/account')).body.name;
+  const time = momentIn(second ?? '', 'Europe/Berlin');
+  const title = `Ada Visitor booked A talk on ${site.name}. ${name} moved the booking to ${time}.`;
+  expect(await itemsOf(owner)).toMatchObject([{ id: own.id, title }]);
 });
 
 test('a new booking leaves the inbox when cancelled, over or a week old', async () => {

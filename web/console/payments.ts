@@ -57,11 +57,12 @@ export function stateOf(payment: PaymentShown): string {
   if (status === 'open' && payment.closing) return 'Link being closed';
   if (status !== 'paid') return statusWords[status];
   const sum = (amount: number) => written({ amount, currency });
+  const left = payment.amount - refunded - refunding;
   return [
     statusWords.paid,
     ...(refunded > 0 ? [`${sum(refunded)} refunded`] : []),
     ...(refunding > 0 ? [`refund of ${sum(refunding)} in progress`] : []),
-    ...(refunded + refunding > 0 ? [`${sum(payment.amount - refunded - refunding)} remain`] : []),
+    ...(left > 0 && left < payment.amount ? [`${sum(left)} remain`] : []),
   ].join(', ');
 }
 

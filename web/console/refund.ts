@@ -33,7 +33,7 @@ function refundForm(frame: SiteFrame, payment: PaymentShown, all: string): Writt
     max: 20,
   });
   const main = html`<h1>Refund a payment</h1>
-<div class="panel">${refundFacts(payment)}</div>
+<div class="panel">${refundFacts(payment)}${payment.booking_id ? html`<p class="hint">${bookingStays(frame, payment.booking_id)}</p>` : null}</div>
 <form class="panel" method="get" action="${path}">${amount}<button>Continue</button></form>
 <div class="actions"><a class="button quiet small" href="${path}?amount=${encodeURIComponent(typedAmount({ amount: left, currency }))}">Refund all ${all}</a></div>`;
   return sitePage(frame, 'payments', { title: 'Refund a payment', main });
