@@ -81,17 +81,7 @@ function oneAgent(console: Console): void {
   const show =
     (page: (frame: Frame, token: OneAgent) => WrittenPage): Show =>
     async (request, reply, refused) => {
-      const { em, actor, params } = request;
-      const token = (await tokensOf(deps, request)).find(({ id }) => id === params.id);
-      if (!token) throw errors.not_found('This agent has no access to your account. It may have been revoked.');
-      const { scope } = token;
-      const sites = scope.sites === 'all' ? [] : await siteChoices(em, deps.config, actor.accountId, scope);
-      const one = {
-        ...token,
-        sites,
-        givenBy: await makerOf(em, token.madeBy),
-        acts: await actsOf(request, token.name),
-      };
+      const one = await agentOf(deps, request);
       return sendPage(reply, page(frameOf(request, reply, deps, refused), one), refused?.status);
     };
   for (const [path, name, page] of [
@@ -127,6 +117,15 @@ export async function agentPaths({ clock }: Deps, { em, actor }: FastifyRequest)
   const paths = new Map<string, string>();
   for (const { id, name } of tokens) paths.set(name, paths.has(name) ? base : `${base}/${id}`);
   return paths;
+}
+
+async function agentOf(deps: Deps, request: FastifyRequest<Named>): Promise<OneAgent> {
+  const { em, actor, params } = request;
+  const token = (await tokensOf(deps, request)).find(({ id }) => id === params.id);
+  if (!token) throw errors.not_found('This agent has no access to your account. It may have been revoked.');
+  const { scope, madeBy, name } = token;
+  const sites = scope.sites === 'all' ? [] : await siteChoices(em, deps.config, actor.accountId, scope);
+  return { ...token, sites, givenBy: await makerOf(em, madeBy), acts: await actsOf(request, name) };
 }
 
 const actsShown = 5;

@@ -25,7 +25,7 @@ export function submissionRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'List a form’s submissions',
         description:
-          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet; cells that could be formulas begin with an apostrophe. No call answers an enquiry: the owner replies by e-mail.',
+          'Submissions are listed newest first, and each is stored for 180 days. CSV returns one file for a spreadsheet, whose times are in the time zone of the site’s calendars or UTC; cells that could be formulas begin with an apostrophe. No call answers an enquiry: the owner replies by e-mail.',
         params: idParams,
         querystring: submissionsQuery,
         response: { 200: listOf(submissionSchema) },

@@ -234,6 +234,8 @@ test('the page of messages says what the CSV has, and that nothing is left', asy
   const [, spam = ''] = /href="([^"]+)" download>Download the spam as CSV</.exec(text) ?? [];
   const file = await browser.open(spam.replaceAll('&#38;', '&'));
   expect([file.text.includes(first.id), file.text.includes(second.id)]).toEqual([true, false]);
+  expect(file.text).toContain('"Received (Europe/Berlin)"');
+  expect(file.headers.get('content-disposition')).toContain('filename="The pottery - Contact, messages.csv"');
   await owner.call('DELETE', `/v1/submissions/${second.id}?confirm=true`);
   const empty = (await browser.open(base)).text;
   expect([empty.includes('No messages. '), empty.includes('No messages yet')]).toEqual([true, false]);
