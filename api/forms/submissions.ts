@@ -5,7 +5,7 @@ import { LockMode } from '@mikro-orm/core';
 import { type Actor, findSite, requireChangeable } from '#api/access.ts';
 import { byId, type Page, type PageQuery, page } from '#api/pagination.ts';
 import { BookingCalendar } from '#db/bookings/bookable.ts';
-import type { Form, FormField } from '#db/forms/form.ts';
+import type { Form } from '#db/forms/form.ts';
 import { Submission } from '#db/forms/submission.ts';
 import { removeSubmission } from '#db/forms/submissions.ts';
 import { recordAct } from '#db/history/recording.ts';
