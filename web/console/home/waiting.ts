@@ -59,8 +59,8 @@ export function waitingList(items: readonly WaitingItem[], { form, now }: Frame,
 <p class="hint">“Done” takes an item off this list. Nothing else changes.</p>
 <ul class="rows waiting">${items.slice(0, shownMax).map(
     (item) => html`<li>
-<div><strong>${item.title}</strong>${item.message ? html`<small>${short(item.message, lettersMax)}${photoLink(item)}</small>` : null}</div>
-<div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: { kind: item.kind, id: item.id } })}<small>${ago(item.at.toISOString(), now)}</small></div>
+<div><strong>${item.title}</strong><small>${item.message ? html`${short(item.message, lettersMax)}${photoLink(item)} · ` : null}${ago(item.at.toISOString(), now)}</small></div>
+<div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: { kind: item.kind, id: item.id } })}</div>
 </li>`,
   )}</ul>
 ${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item is' : 'items are'} older. They appear here as you deal with these.</p>` : null}
