@@ -6,9 +6,17 @@ import { domainsWithAdvice } from '#api/domains/views.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
 import { hostPart } from '#rules/dns/names.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type DomainShown, detachPage, domainPage, domainsPage, removalPage } from '#web/console/domains.ts';
+import {
+  type DomainShown,
+  detachPage,
+  domainPage,
+  domainsPage,
+  type OneDomain,
+  removalPage,
+} from '#web/console/domains.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -17,7 +25,7 @@ import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
 
 const base = '/account/sites/:id/domains';
 type OneOf = { Params: { id: string; domain: string } };
-type OnePage = (frame: SiteFrame, domain: DomainShown) => WrittenPage;
+type OnePage = (frame: SiteFrame, domain: OneDomain) => WrittenPage;
 
 export function domainPages(console: Console): void {
   const { app, deps } = console;
@@ -113,7 +121,9 @@ async function showOne(deps: Deps, { request, reply, refused }: Asking, page: On
   const row = await loadDomain(request.em, request.actor, domainId(request));
   const [domain] = await shown(request.em, deps, [row]);
   if (!domain) throw new Error('the domain has no view');
-  return sendPage(reply, page(frame, domain), refused?.status);
+  const own = { account: request.actor.accountId, status: 'active', deleteAt: null } as const;
+  const sites = domain.site_id === null ? await request.em.find(Site, own, { orderBy: { title: 'asc' } }) : [];
+  return sendPage(reply, page(frame, { ...domain, sites }), refused?.status);
 }
 
 async function shown(em: EntityManager, deps: Deps, rows: readonly Domain[]): Promise<DomainShown[]> {

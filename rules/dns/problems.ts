@@ -48,7 +48,9 @@ export function problemsOf(domain: ObservedDomain, ours: PlatformNames): string[
 
 function missingRegistration({ registrable }: ObservedDomain, sight: DnsObservation): string[] {
   return sight.registered === 'no'
-    ? [`${displayName(registrable)} is not registered, or its registration has expired.`]
+    ? [
+        `${displayName(registrable)} is not registered, or its registration has expired. Buy or renew it before the steps.`,
+      ]
     : [];
 }
 

@@ -167,7 +167,9 @@ test('an unregistered name waits, and the response lists this problem', async ()
   const owner = await fixture.newCaller();
   const brought = await fixture.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');
-  expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has expired.`]);
+  expect(brought.problems).toEqual([
+    `${brought.domain} is not registered, or its registration has expired. Buy or renew it before the steps.`,
+  ]);
 });
 
 test('a check without DNS is check_unavailable and changes nothing; another must wait 5 s', async () => {

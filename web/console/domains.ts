@@ -55,7 +55,7 @@ export function domainsPage(frame: SiteFrame, { attached, others, modes }: Domai
   const main = html`<h1>Domains</h1>
 <p class="lead">This site is always at <a href="${site.address}" rel="noopener noreferrer">${site.hostname}</a>. It can also have an address of your own, such as yourname.com.</p>
 ${attached.map((domain) => domainHtml(frame, domain))}
-${others.length > 0 && site.role === 'owner' ? html`<section><h2>Your other domains</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
+${others.length > 0 && site.role === 'owner' ? html`<section><h2>Domains that do not show this site</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
 ${modes.length > 0 && site.role === 'owner' ? addForm(frame, modes) : null}
 ${site.role === 'owner' ? null : html`<p class="panel empty">The owner of this site connects its domains.</p>`}`;
   return sitePage(frame, 'domains', { title: 'Domains', main, copies: true });
@@ -95,10 +95,25 @@ function modeChoice({ refused }: SiteFrame, action: string, modes: readonly Doma
   return html`<fieldset><legend>How to connect it</legend>${boxes}</fieldset>`;
 }
 
-export function domainPage(frame: SiteFrame, domain: DomainShown): WrittenPage {
-  const main = html`<h1>${domain.unicode}</h1>${domainHtml(frame, domain, true)}
+/** `sites`: the reader's sites that it could show. */
+export type OneDomain = DomainShown & { sites: readonly { id: string; title: string }[] };
+
+export function domainPage(frame: SiteFrame, domain: OneDomain): WrittenPage {
+  const main = html`<h1>${domain.unicode}</h1>
+${domain.site_id === null ? siteChoice(frame, domain) : null}
+${domainHtml(frame, domain, true)}
 <p><a href="${sitePath(frame.site.id, 'domains')}">All domains</a></p>`;
   return sitePage(frame, 'domains', { title: domain.unicode, main, copies: true });
+}
+
+/** A domain belongs to the account until it shows a site, so each of its sites has this page. */
+function siteChoice({ site }: SiteFrame, { id, unicode, sites }: OneDomain): Html {
+  const others = sites.filter((one) => one.id !== site.id);
+  const links = others.map(
+    ({ id: other, title }) => html`<li><a href="${sitePath(other, 'domains')}/${id}">${title}</a></li>`,
+  );
+  return html`${site.role === 'owner' ? html`<p class="lead">These steps connect ${unicode} to ${site.title}.</p>` : null}
+${others.length > 0 ? html`<details><summary>Connect it to another site</summary><ul>${links}</ul></details>` : null}`;
 }
 
 /** With its steps as long as one is not done. */
@@ -140,7 +155,7 @@ function stepsOf(domain: DomainShown): Step[] {
       {
         title: 'Change the name servers',
         done: isHere || rest.every(({ found }) => found),
-        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p>${nameServers(rest)}`,
+        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p><p class="hint">${modeWords.nameservers[1]}</p>${nameServers(rest)}`,
       },
       ...lastSteps(domain),
     ];
@@ -172,7 +187,7 @@ function lastSteps({ status, ssl, site_id: siteId }: DomainShown): Step[] {
     {
       title: 'Show the site there',
       done: siteId !== null,
-      inside: html`<p class="hint">${isHere ? 'Press “Show this site there”.' : 'You can do this once the domain points here.'}</p>`,
+      inside: html`<p class="hint">${isHere ? 'Press “Show this site there”.' : 'Once the domain points here, the button “Show this site there” appears below.'}</p>`,
     },
   ];
 }
@@ -197,7 +212,7 @@ ${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Current val
 
 function mark({ found, optional }: SetupShown): Html {
   if (found) return html`<small class="good">✓ found</small>`;
-  return html`<small>${optional ? 'optional' : 'not found yet'}</small>`;
+  return html`<small>${optional ? 'optional' : 'not set at your domain yet'}</small>`;
 }
 
 function stateOf({ status, waiting_on: waiting, ssl, site_id: siteId }: DomainShown): string {
