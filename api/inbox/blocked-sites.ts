@@ -8,7 +8,7 @@ const sql = `
     and ${notDone({ kind: 'blocked_site', id: 'site.id', at: 'blocked_at' })}
   order by blocked_at desc limit ?`;
 
-type Row = Record<'siteId' | 'siteName' | 'at' | 'reason', string>;
+type Row = Record<'siteId' | 'siteName' | 'siteTitle' | 'at' | 'reason', string>;
 
 export const blockedSites: Source<Row> = {
   kind: 'blocked_site',
@@ -16,12 +16,12 @@ export const blockedSites: Source<Row> = {
     const { accountId } = reader;
     return { sql, values: [accountId, siteIdsIn(reader), since, accountId, limit] };
   },
-  item({ siteId, siteName, at, reason }) {
+  item({ siteId, siteName, siteTitle, at, reason }) {
     return {
       id: siteId,
       site: { id: siteId, name: siteName },
       at: new Date(at),
-      title: `The site ${siteName} has been blocked by the operator.`,
+      title: `The site ${siteTitle} has been blocked by the operator.`,
       message: reason,
       nextAction: 'Tell the owner the reason. They need to fix the problem and ask the operator to review the site.',
     };

@@ -7,7 +7,7 @@ import { newsSince, type Source, siteIdsIn } from './item.ts';
 const at = 'coalesce(restored.at, version.live_at)';
 const sql = `
   select version.id, version.number, version.slot, ${at} as at, account.name as who,
-    restored.actor_id is not null as "isRestored", site.id as "siteId", site.name as "siteName"
+    restored.actor_id is not null as "isRestored", site.id as "siteId", site.name as "siteName", site.title as "siteTitle"
   from site
   join deployment version on version.id = site.live_deployment_id
   ${restoredOf('site', 'version')}
@@ -16,7 +16,7 @@ const sql = `
     and ${at} > ? and ${notDone({ kind: 'collaborator_published', id: 'version.id', at })}
   order by ${at} desc limit ?`;
 
-type Row = Record<'id' | 'who' | 'siteId' | 'siteName', string> & {
+type Row = Record<'id' | 'who' | 'siteId' | 'siteName' | 'siteTitle', string> & {
   number: number;
   slot: number | null;
   isRestored: boolean;
@@ -29,14 +29,14 @@ export const collaboratorVersions: Source<Row> = {
     const { accountId } = reader;
     return { sql, values: [siteIdsIn(reader), accountId, newsSince(since, now), accountId, limit] };
   },
-  item({ id, number, slot, at, who, isRestored, siteId, siteName }) {
+  item({ id, number, slot, at, who, isRestored, siteId, siteName, siteTitle }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       slot,
       who,
       at: new Date(at),
-      title: `${who} ${isRestored ? 'restored' : 'published'} version ${number} of ${siteName}.`,
+      title: `${who} ${isRestored ? 'restored' : 'published'} version ${number} of ${siteTitle}.`,
       nextAction: `Tell the owner. ${call('deployment.read', { id })} returns the version; ${call('deployment.restore')} with the id of an earlier one, from ${call('deployment.list', { id: siteId })}, serves that version again.`,
     };
   },

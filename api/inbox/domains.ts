@@ -22,7 +22,7 @@ export const waitingDomains: CodeSource = async (em, reader, since, { config, no
     const isWrong = isActive && advice.hasDnsProblem;
     const isLive = isActive && view.ssl.status === 'active' && !isWrong;
     if (isLive || !advice.nextAction || advice.waitingOn === 'platform' || advice.since <= since) return [];
-    const { id, name, site, status } = domain;
+    const { id, name, site, status, createdAt: addedAt } = domain;
     return [
       {
         kind: 'domain',
@@ -31,6 +31,7 @@ export const waitingDomains: CodeSource = async (em, reader, since, { config, no
         at: advice.since,
         title: `The domain ${name} ${isWrong ? 'has a problem in its DNS' : states[status]}.`,
         nextAction: advice.nextAction,
+        ...(site ? {} : { freeDomain: { name, addedAt } }),
       },
     ];
   });

@@ -33,7 +33,7 @@ const sql = `
   where waiting.finished_at > ? and ${notDone({ kind: 'failed_build', id: 'waiting.id', at: 'waiting.finished_at' })}
   order by waiting.finished_at desc limit ?`;
 
-type Row = Record<'id' | 'at' | 'makerId' | 'maker' | 'siteId' | 'siteName', string> & {
+type Row = Record<'id' | 'at' | 'makerId' | 'maker' | 'siteId' | 'siteName' | 'siteTitle', string> & {
   number: number;
   slot: number | null;
   error: { code: string; message: string } | null;
@@ -46,7 +46,7 @@ export const failedBuilds: Source<Row> = {
   select(reader, since, { limit }) {
     return { sql, values: [siteIdsIn(reader), since, reader.accountId, limit] };
   },
-  item({ id, number, slot, error, at, via, makerId, maker, siteId, siteName }, reader) {
+  item({ id, number, slot, error, at, via, makerId, maker, siteId, siteName, siteTitle }, reader) {
     const again = slot === null ? call('site.publish', { id: siteId }) : call('preview.build', { id: siteId, slot });
     return {
       id,
@@ -56,8 +56,8 @@ export const failedBuilds: Source<Row> = {
       at: new Date(at),
       title:
         slot === null
-          ? `Version ${number} of ${siteName} could not be published.`
-          : `The draft in preview slot ${slot} of ${siteName} could not be built.`,
+          ? `Version ${number} of ${siteTitle} could not be published.`
+          : `The draft in preview slot ${slot} of ${siteTitle} could not be built.`,
       ...(error ? { message: error.message, plain: reasonOf(error).sentence } : {}),
       nextAction: `Call ${call('deployment.read', { id })} to read the log, fix the problem, and call ${again}.`,
     };

@@ -52,6 +52,10 @@ export type InboxItem = {
   refusal?: { attempt: string; page: string };
   /** Where it can be seen, outside the console. */
   address?: string;
+  /** Of a domain that shows no site: its name, and when it was added. */
+  freeDomain?: { name: string; addedAt: Date };
+  /** Of a payment: the booking that it was for, and the amount in words. */
+  booking?: { id: string; paid: string };
   /** The path of the newest photo that arrived. */
   photo?: string;
   /** Of an invitation: name and address of who invites, and until when it can be accepted. */
@@ -84,7 +88,7 @@ export type Statement = { sql: string; values: readonly unknown[] };
 export type CodeSource = (em: EntityManager, reader: Reader, since: Date, context: Context) => Promise<InboxItem[]>;
 
 /** The columns of an item's site, as SQL. */
-export const siteColumns = 'site.id as "siteId", site.name as "siteName"';
+export const siteColumns = 'site.id as "siteId", site.name as "siteName", site.title as "siteTitle"';
 
 /** As SQL: of sites that are closed too. What concerns visitors waits until it is dealt with. */
 export const isArchived = `site.status = 'archived' as "isArchived"`;

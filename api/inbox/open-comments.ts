@@ -6,7 +6,7 @@ import { type Source, siteIdsIn } from './item.ts';
 
 // Only the last message of each thread is read.
 const sql = `
-  select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName",
+  select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName", site.title as "siteTitle",
     case when last.author_kind = 'agent' and last.account_id <> ? then account.name
       else coalesce(last.author_name, account.name) end as author,
     last.body, draft.slot, last.account_id = ? and last.signed_in as "isAnswered"
@@ -22,7 +22,7 @@ const sql = `
     and ${notDone({ kind: 'open_comment', id: 'thread.id', at: 'thread.changed_at' })}
   order by thread.changed_at desc limit ?`;
 
-type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'author' | 'body', string> & {
+type Row = Record<'id' | 'page' | 'siteId' | 'siteName' | 'siteTitle' | 'author' | 'body', string> & {
   changedAt: string | Date;
   slot: number | null;
   isAnswered: boolean;
@@ -34,14 +34,14 @@ export const openComments: Source<Row> = {
     const { accountId } = reader;
     return { sql, values: [accountId, accountId, siteIdsIn(reader), since, accountId, accountId, limit] };
   },
-  item({ id, page, changedAt, siteId, siteName, author, body, slot, isAnswered }) {
+  item({ id, page, changedAt, siteId, siteName, siteTitle, author, body, slot, isAnswered }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       slot,
       who: author,
       at: new Date(changedAt),
-      title: `${author} has commented on ${pageInText(page)} of ${siteName}.`,
+      title: `${author} has commented on ${pageInText(page)} of ${siteTitle}.`,
       message: body,
       isAnswered,
       nextAction: `Call ${call('comment.list', { id: siteId, status: 'open' })} to read the thread. Reply with ${call('comment.reply', { id })}, or resolve it with ${call('comment.write', { id: siteId, thread_id: id, action: 'resolve' })}.`,

@@ -1,4 +1,4 @@
-/** Payments of the last week that were not refunded, and refunds that failed until they are requested again: these also of archived sites. */
+/** Payments of the last week that were not refunded, and refunds that failed until they are requested again: also of archived sites. */
 import { bookingDescription } from '#rules/bookings/description.ts';
 import { call } from '#rules/calls/calls.ts';
 import { written } from '#rules/currencies.ts';
@@ -10,7 +10,7 @@ const weekMs = 7 * dayMs;
 
 const sqlFor = (kind: 'payment_paid' | 'refund_failed', at: string, condition: string) => `
   select payment.id, payment.${at} as at, payment.amount, payment.currency, payment.reference, payment.description,
-    booking.visitor_name as visitor, booking.service_name as service, booking.starts_at as start, booking.seats,
+    booking.id as "bookingId", booking.visitor_name as visitor, booking.service_name as service, booking.starts_at as start, booking.seats,
     calendar.time_zone as "timeZone", ${siteColumns}, ${isArchived}
   from payment
   join site on site.id = payment.site_id
@@ -20,8 +20,9 @@ const sqlFor = (kind: 'payment_paid' | 'refund_failed', at: string, condition: s
     and ${notDone({ kind, id: 'payment.id', at: `payment.${at}` })}
   order by payment.${at} desc limit ?`;
 
-type Row = Record<'id' | 'at' | 'currency' | 'siteId' | 'siteName', string> & {
+type Row = Record<'id' | 'at' | 'currency' | 'siteId' | 'siteName' | 'siteTitle', string> & {
   amount: number;
+  bookingId: string | null;
   isArchived: boolean;
   reference: string | null;
   description: string | null;
@@ -34,16 +35,17 @@ export const recentPayments: Source<Row> = {
     return { sql: paid, values: [siteIdsIn(reader), after, reader.accountId, limit] };
   },
   item(row) {
-    const { id, siteName } = row;
+    const { id, siteTitle, bookingId } = row;
     const description = descriptionOf(row);
     return {
       ...common(row),
-      title: `${written(row)} was paid on ${siteName}${description === null ? '' : `: ${description}`}.`,
+      title: `${written(row)} was paid on ${siteTitle}${description === null ? '' : `: ${description}`}.${archivedNote(row)}`,
       nextAction: `Tell the owner. ${call('payment.read', { id })} returns the payment; ${call('payment.refund', { id })} refunds it.`,
+      ...(bookingId === null ? {} : { booking: { id: bookingId, paid: written(row) } }),
     };
   },
 };
-const paid = sqlFor('payment_paid', 'paid_at', "and payment.status = 'paid' and site.status = 'active'");
+const paid = sqlFor('payment_paid', 'paid_at', "and payment.status = 'paid'");
 
 export const failedRefunds: Source<Row> = {
   kind: 'refund_failed',
@@ -51,10 +53,10 @@ export const failedRefunds: Source<Row> = {
     return { sql: failed, values: [siteIdsIn(reader), since, reader.accountId, limit] };
   },
   item(row) {
-    const { id, siteName } = row;
+    const { id, siteTitle } = row;
     return {
       ...common(row),
-      title: `A refund of a payment of ${written(row)} on ${siteName} failed: the payer has not received the money.${archivedNote(row)}`,
+      title: `A refund of a payment of ${written(row)} on ${siteTitle} failed: the payer has not received the money.${archivedNote(row)}`,
       nextAction: `Tell the owner to add funds or a new key to the payout account. Then the owner’s agent calls ${call('payment.refund', { id })} again, or the owner refunds it in the payment provider’s dashboard.`,
     };
   },

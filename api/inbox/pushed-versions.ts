@@ -5,7 +5,7 @@ import { newsSince, type Source, siteIdsIn } from './item.ts';
 
 // A restored version is live under another ticket than its own.
 const sql = `
-  select version.id, version.number, version.live_at as at, version.created_via_name as via, site.id as "siteId", site.name as "siteName"
+  select version.id, version.number, version.live_at as at, version.created_via_name as via, site.id as "siteId", site.name as "siteName", site.title as "siteTitle"
   from site
   join deployment version on version.id = site.live_deployment_id and version.ticket = site.live_ticket
   where site.id = any(?) and site.account_id = ? and site.status = 'active'
@@ -13,7 +13,11 @@ const sql = `
     and version.live_at > ? and ${notDone({ kind: 'push_published', id: 'version.id', at: 'version.live_at' })}
   order by version.live_at desc limit ?`;
 
-type Row = Record<'id' | 'siteId' | 'siteName', string> & { number: number; via: string | null; at: string | Date };
+type Row = Record<'id' | 'siteId' | 'siteName' | 'siteTitle', string> & {
+  number: number;
+  via: string | null;
+  at: string | Date;
+};
 
 export const pushedVersions: Source<Row> = {
   kind: 'push_published',
@@ -21,14 +25,14 @@ export const pushedVersions: Source<Row> = {
     const { accountId } = reader;
     return { sql, values: [siteIdsIn(reader), accountId, newsSince(since, now), accountId, limit] };
   },
-  item({ id, number, at, via, siteId, siteName }) {
+  item({ id, number, at, via, siteId, siteName, siteTitle }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       slot: null,
       who: via,
       at: new Date(at),
-      title: `Changes that were sent with git are live as version ${number} of ${siteName}.`,
+      title: `Changes that were sent with git are live as version ${number} of ${siteTitle}.`,
       nextAction: `Nothing is required. ${call('deployment.read', { id })} returns the version and its warnings.`,
     };
   },

@@ -14,7 +14,7 @@ const weekMs = 7 * dayMs;
 // Without a mover, the visitor moved it.
 const sql = `
   select booking.id, booking.visitor_name as visitor, service_name as service, starts_at as start, time_zone as "timeZone",
-    news.at, is_move as "isMove", moved_at is not null as "isMoved", mover.name as mover, site.id as "siteId", site.name as "siteName", ${isArchived}
+    news.at, is_move as "isMove", moved_at is not null as "isMoved", mover.name as mover, site.id as "siteId", site.name as "siteName", site.title as "siteTitle", ${isArchived}
   from booking
   join site on site.id = booking.site_id
   join calendar on calendar.id = booking.calendar_id
@@ -26,7 +26,7 @@ const sql = `
     and ${notDone({ kind: 'new_booking', id: 'booking.id', at: 'news.at' })}
   order by news.at desc limit ?`;
 
-type Row = Record<'id' | 'visitor' | 'service' | 'timeZone' | 'siteId' | 'siteName', string> & {
+type Row = Record<'id' | 'visitor' | 'service' | 'timeZone' | 'siteId' | 'siteName' | 'siteTitle', string> & {
   isMove: boolean;
   isMoved: boolean;
   isArchived: boolean;
@@ -54,11 +54,11 @@ export const recentBookings: Source<Row> = {
   },
 };
 
-function titleOf({ visitor, service, siteName, start, timeZone, isMove, isMoved, mover }: Row): string {
+function titleOf({ visitor, service, siteTitle, start, timeZone, isMove, isMoved, mover }: Row): string {
   const time = momentIn(new Date(start).toISOString(), timeZone);
   if (!isMove && isMoved)
-    return `${visitor} booked ${service} on ${siteName}. ${mover ?? 'The owner'} moved the booking to ${time}.`;
-  if (!isMove) return `${visitor} booked ${service} on ${siteName} for ${time}.`;
-  if (mover === null) return `${visitor} moved their booking of ${service} on ${siteName} to ${time}.`;
-  return `${mover} moved the booking of ${visitor} for ${service} on ${siteName} to ${time}.`;
+    return `${visitor} booked ${service} on ${siteTitle}. ${mover ?? 'The owner'} moved the booking to ${time}.`;
+  if (!isMove) return `${visitor} booked ${service} on ${siteTitle} for ${time}.`;
+  if (mover === null) return `${visitor} moved their booking of ${service} on ${siteTitle} to ${time}.`;
+  return `${mover} moved the booking of ${visitor} for ${service} on ${siteTitle} to ${time}.`;
 }

@@ -14,7 +14,7 @@ const sql = `
     and ${notDone({ kind: 'new_submission', id: 'submission.id', at: 'submission.created_at' })}
   order by submission.id desc limit ?`;
 
-type Row = Record<'id' | 'at' | 'form' | 'siteId' | 'siteName', string> &
+type Row = Record<'id' | 'at' | 'form' | 'siteId' | 'siteName' | 'siteTitle', string> &
   Record<'sender' | 'opening', string | null> & { isArchived: boolean };
 
 export const recentSubmissions: Source<Row> = {
@@ -22,13 +22,13 @@ export const recentSubmissions: Source<Row> = {
   select(reader, since, { now, limit }) {
     return { sql, values: [siteIdsIn(reader), since, now, reader.accountId, limit] };
   },
-  item({ id, at, sender, opening, form, siteId, siteName, ...site }) {
+  item({ id, at, sender, opening, form, siteId, siteName, siteTitle, ...site }) {
     return {
       id,
       site: { id: siteId, name: siteName },
       who: sender,
       at: new Date(at),
-      title: `${sender ?? 'A visitor'} wrote with the form “${form}” of ${siteName}.${archivedNote(site)}`,
+      title: `${sender ?? 'A visitor'} wrote with the form “${form}” of ${siteTitle}.${archivedNote(site)}`,
       ...(opening ? { message: opening } : {}),
       nextAction: `Tell the owner: they reply by e-mail, to the address in the enquiry if there is one. No call answers it. ${call('submission.read', { id })} returns all of it.`,
     };

@@ -21,7 +21,7 @@ test('a comment that the owner answered waits for no more than their agents', as
   const id = await review('threads', { page: '/', body: 'Larger, please', position: {} });
   const browser = await signedIn(fixture, owner.accountId);
   const home = async () => (await browser.open('/account')).text;
-  expect(await home()).toContain(`has commented on the home page of ${site.name}.`);
+  expect(await home()).toContain(`has commented on the home page of ${site.title}.`);
   expect(await home()).toContain(`href="/account/sites/${site.id}/comments#${id}"`);
   const page = await browser.open(`/account/sites/${site.id}/comments`);
   expect(page.text).toContain('>Home page</a></h2>');
@@ -39,5 +39,5 @@ test('Home still lists the enquiries of an archived site, and says so', async ()
   await fixture.formWith(site.id, 1);
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   const { text } = await (await signedIn(fixture, owner.accountId)).open('/account');
-  expect(text).toContain(`with the form “F” of ${site.name}. The site is archived.`);
+  expect(text).toContain(`with the form “F” of ${site.title}. The site is archived.`);
 });

@@ -49,7 +49,7 @@ test('a new booking leaves the inbox when cancelled, over or a week old', async 
       site: expect.objectContaining({ id: site.id }),
       slot: null,
       who: 'Ada Visitor',
-      title: `Ada Visitor booked A talk on ${site.name} for ${momentIn(start, 'Europe/Berlin')}.`,
+      title: `Ada Visitor booked A talk on ${site.title} for ${momentIn(start, 'Europe/Berlin')}.`,
     }),
   );
   await owner.call('POST', `/v1/bookings/${body.id}/cancel`);

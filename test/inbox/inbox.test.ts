@@ -88,11 +88,11 @@ test('a failed draft is listed until its slot is built again', async () => {
   const published = await fixture.failedBuild(owner, site.id);
   const { body } = await owner.call('GET', '/v1/inbox');
   expect(body.items).toMatchObject([
-    { id: published, title: `Version 2 of ${site.name} could not be published.` },
+    { id: published, title: `Version 2 of ${site.title} could not be published.` },
     {
       id: failed,
       slot: 2,
-      title: `The draft in preview slot 2 of ${site.name} could not be built.`,
+      title: `The draft in preview slot 2 of ${site.title} could not be built.`,
       next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
     },
   ]);

@@ -38,7 +38,7 @@ test('photos are listed until a version requested later is live', async () => {
     slot: null,
     who: null,
     at: expect.stringMatching(/Z$/),
-    title: `A photo has arrived on ${site.name} through an upload link.`,
+    title: `A photo has arrived on ${site.title} through an upload link.`,
     message: 'The newest is src/assets/oven.png.',
     next_action: expect.stringContaining(`GET /v1/sites/${site.id}/assets`),
   };
@@ -55,7 +55,7 @@ test('photos are listed until a version requested later is live', async () => {
   expect(await itemsOf(owner)).toMatchObject([
     {
       id,
-      title: `2 photos have arrived on ${site.name} through an upload link.`,
+      title: `2 photos have arrived on ${site.title} through an upload link.`,
       message: expect.stringContaining('bread.png'),
     },
   ]);
@@ -126,7 +126,7 @@ test('a collaborator’s version is listed for the owner until another is live',
       site: { id: site.id, hostname: hostnameOf(site) },
       slot: null,
       who: name,
-      title: `${name} published version 1 of ${site.name}.`,
+      title: `${name} published version 1 of ${site.title}.`,
     },
   ]);
   expect(await itemsOf(member)).toEqual([]);
@@ -152,7 +152,7 @@ test('who restored a version counts, not who published it', async () => {
   await restore(owner, members);
   expect(await itemsOf(owner)).toEqual([]);
   await restore(member, own);
-  const title = `${await nameOf(member)} restored version 2 of ${site.name}.`;
+  const title = `${await nameOf(member)} restored version 2 of ${site.title}.`;
   const items = await itemsOf(owner);
   expect(items).toMatchObject([{ kind: 'collaborator_published', id: own, title }]);
   await finish(owner, items[0]);

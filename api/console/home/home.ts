@@ -13,11 +13,11 @@ import type { Deps } from '#runtime/deps.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
 import type { Refused } from '#web/console/frame.ts';
 import { type HomePage, homePage, type InvitationShown, type RefusalShown } from '#web/console/home/home.ts';
-import type { WaitingItem } from '#web/console/home/waiting.ts';
 import { wrongCode } from '#web/pages/form.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { noSiteChosen } from '#web/pages/scope.ts';
 import { siteCards } from './site-cards.ts';
+import { waitingItems } from './waiting-items.ts';
 
 export function homePages(console: Console): void {
   const { app, deps } = console;
@@ -42,7 +42,11 @@ export function homePages(console: Console): void {
   action(console, {
     path: '/account/inbox/done',
     operation: 'inbox.done',
-    input: (_request, { field }) => ({ items: [{ kind: field('kind'), id: field('id') }] }),
+    input: (_request, { field }) => {
+      const payment = field('payment');
+      const item = { kind: field('kind'), id: field('id') };
+      return { items: payment ? [item, { kind: 'payment_paid', id: payment }] : [item] };
+    },
     done: () => ({ to: '/account', notice: 'Done. It will return if something changes.' }),
     gone: { to: '/account', notice: 'This is no longer waiting for you.' },
     show,
@@ -72,7 +76,7 @@ export function homePages(console: Console): void {
         .map(({ id, name, title }) => ({ id, title, hostname: siteHostname(deps.config, name) })),
       refusals: items.flatMap(refusalShown),
       invitations: items.flatMap((item) => invitationShown(item, deps)),
-      waiting: items.filter(({ kind, isAnswered }) => !ownSections.has(kind) && !isAnswered).map(waitingItem),
+      waiting: waitingItems(items, sites),
       sites,
     };
   }
@@ -80,9 +84,6 @@ export function homePages(console: Console): void {
 
 /** What the owner ticked for this request before a wrong code. */
 type Ticked = { id: string; choice: ScopeChoice };
-
-/** These have a section of their own. */
-const ownSections: ReadonlySet<InboxItem['kind']> = new Set(['access_to_widen', 'invitation']);
 
 const faulty = (text: string): Refused => ({ status: 400, action: '', text, field: null, values: {} });
 
@@ -92,9 +93,4 @@ function refusalShown({ refusal, who, at }: InboxItem): RefusalShown[] {
 
 function invitationShown({ id, site, invitation }: InboxItem, { config }: Deps): InvitationShown[] {
   return invitation && site ? [{ id, hostname: siteHostname(config, site.name), ...invitation }] : [];
-}
-
-function waitingItem({ kind, id, site, title, at, ...more }: InboxItem): WaitingItem {
-  const { message = null, plain = message, address = null, photo = null } = more;
-  return { kind, id, siteId: site?.id ?? null, title, message: plain, at, address, photo };
 }

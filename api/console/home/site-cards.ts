@@ -43,7 +43,7 @@ const sql = `
     where kind = 'booking' and booking.status = 'confirmed' and ends_at > ? and (starts_at < ? or mine.status = 'archived')
     group by site_id
   )
-  select card.deployment_id as "picturedId", mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.delete_at as "deleteAt",
+  select card.deployment_id as "picturedId", mine.id, mine.name, mine.title, mine.account_id as owner, mine.status, mine.created_at as "createdAt", mine.delete_at as "deleteAt",
     mine.block_reason as "blockReason", mine.blocked_at is not null as "isBlocked", mine.owner_blocked_at is not null as "isOwnerBlocked",
     live.live_at as "liveAt", maker.id as "makerId", maker.name as maker,
     restored.actor_id is not null as "isRestored", case when restored.actor_id is null then live.created_via_name else restored.via_name end as via,
@@ -62,6 +62,7 @@ const sql = `
   order by mine.id desc`;
 
 type Row = Record<'id' | 'name' | 'title' | 'owner' | 'status', string> & {
+  createdAt: string | Date;
   deleteAt: string | Date | null;
   blockReason: string | null;
   isBlocked: boolean;
@@ -78,7 +79,7 @@ type Row = Record<'id' | 'name' | 'title' | 'owner' | 'status', string> & {
   bookings: number;
 };
 
-export type NamedCard = SiteCard & { name: string };
+export type NamedCard = SiteCard & { name: string; createdAt: Date };
 
 /** The person's sites, newest first. */
 export async function siteCards(
@@ -98,6 +99,7 @@ export async function siteCards(
     const by = { id: makerId ?? '', name: maker ?? '' };
     return {
       ...{ id, name, title },
+      createdAt: new Date(row.createdAt),
       address: siteAddress(config, name),
       picture: picturedId && `/account/sites/${id}/versions/${picturedId}/picture`,
       archived: row.status === 'archived',

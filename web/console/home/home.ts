@@ -33,9 +33,7 @@ export function homePage(frame: Frame, page: HomePage): WrittenPage {
   const { requests, refusals, invitations, waiting, sites } = page;
   const waits = [requests, refusals, invitations, waiting].some(({ length }) => length > 0);
   const open = sites.filter(({ deletion }) => !deletion);
-  const mine = open.filter(({ role }) => role === 'owner');
-  const first = (mine.find(({ archived }) => !archived) ?? mine[0])?.id;
-  const own = { ids: new Set(open.map(({ id }) => id)), first };
+  const own = new Set(open.map(({ id }) => id));
   const main = html`<h1>Home</h1>
 ${requests.map((request) => requestPanel(request, frame, page))}
 ${refusals.length > 0 ? refusalList(frame, page) : null}

@@ -16,6 +16,8 @@ export type WaitingItem = {
   address: string | null;
   /** The path of a photo in the site's source. */
   photo: string | null;
+  /** Of a booking: the payment that is one item with it. */
+  paymentId: string | null;
 };
 
 /** The page that deals with an item, and the words of its button. */
@@ -36,23 +38,18 @@ const ways: Partial<Record<string, Way>> = {
   blocked_site: ({ site }) => ({ href: sitePath(site), words: 'Open the site' }),
 };
 
-/** Of items of no site, or of one that the reader cannot open. `first`: a site of the reader, whose pages have all domains. */
-type Elsewhere = (item: { id: string; address: string | null; first: string | undefined }) => ReturnType<Way> | null;
+/** Of items of no site, or of one that the reader cannot open. */
+type Elsewhere = (item: { address: string | null }) => ReturnType<Way> | null;
 const waysElsewhere: Partial<Record<string, Elsewhere>> = {
   payout_offer: () => ({ href: '/account/payouts', words: 'Answer' }),
   agreement_ended: () => ({ href: '/account/payouts', words: 'See payout accounts' }),
   sketch_chosen: ({ address }) => (address === null ? null : { href: address, words: 'See the sketch' }),
-  domain: ({ id, first }) =>
-    first === undefined ? null : { href: `${sitePath(first, 'domains')}/${id}`, words: 'Set it up' },
 };
 
 const shownMax = 20;
 const lettersMax = 140;
 
-/** The sites whose pages the reader can open, and the first that is their own. */
-export type OwnSites = { ids: ReadonlySet<string>; first: string | undefined };
-
-export function waitingList(items: readonly WaitingItem[], { form, now }: Frame, own: OwnSites): Html {
+export function waitingList(items: readonly WaitingItem[], { form, now }: Frame, own: ReadonlySet<string>): Html {
   const rest = items.length - shownMax;
   return html`<section>
 <h2>Waiting for you</h2>
@@ -60,12 +57,16 @@ export function waitingList(items: readonly WaitingItem[], { form, now }: Frame,
 <ul class="rows waiting">${items.slice(0, shownMax).map(
     (item) => html`<li>
 <div><strong>${item.title}</strong><small>${item.message ? html`${short(item.message, lettersMax)}${photoLink(item)} · ` : null}${ago(item.at.toISOString(), now)}</small></div>
-<div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: { kind: item.kind, id: item.id } })}</div>
+<div class="actions">${wayOf(item, own)}${button(form, '/account/inbox/done', html`Done<span class="unseen">: ${item.title}</span>`, { hidden: hiddenOf(item) })}</div>
 </li>`,
   )}</ul>
-${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item is' : 'items are'} older. They appear here as you deal with these.</p>` : null}
+${rest > 0 ? html`<p class="hint">${rest} more ${rest === 1 ? 'item follows' : 'items follow'} as you deal with these.</p>` : null}
 </section>`;
 }
+
+/** What “Done” sends. */
+const hiddenOf = ({ kind, id, paymentId }: WaitingItem): Record<string, string> =>
+  paymentId === null ? { kind, id } : { kind, id, payment: paymentId };
 
 function photoLink({ photo, siteId }: WaitingItem): Html | null {
   if (photo === null || siteId === null) return null;
@@ -73,9 +74,9 @@ function photoLink({ photo, siteId }: WaitingItem): Html | null {
   return html` <a href="${sitePath(siteId)}/photos/${encodeURIComponent(name)}">Download it</a>`;
 }
 
-function wayOf({ kind, id, siteId, title, address }: WaitingItem, { ids, first }: OwnSites): Html | null {
-  const here = siteId !== null && ids.has(siteId) ? ways[kind]?.({ id, site: siteId }) : undefined;
-  const way = here ?? waysElsewhere[kind]?.({ id, address, first });
+function wayOf({ kind, id, siteId, title, address }: WaitingItem, own: ReadonlySet<string>): Html | null {
+  const here = siteId !== null && own.has(siteId) ? ways[kind]?.({ id, site: siteId }) : undefined;
+  const way = here ?? waysElsewhere[kind]?.({ address });
   if (!way) return null;
   const { href, words } = way;
   return html`<a class="button small" href="${href}">${words}<span class="unseen">: ${title}</span></a>`;
