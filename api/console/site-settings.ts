@@ -3,9 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireOwner } from '#api/access.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import { sendPage } from '#api/plugins/browser.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { contentsOfSite } from '#db/sites/contents.ts';
+import { heldOfSite, pendingOfSite } from '#db/sites/pending.ts';
 import { deletionDelay } from '#rules/periods.ts';
-import type { Refused, SiteFrame } from '#web/console/frame.ts';
+import type { Refused } from '#web/console/frame.ts';
 import {
+  type ArchiveView,
   archivePage,
   type ReviewLinkShown,
   type SiteSettingsView,
@@ -14,7 +18,6 @@ import {
   type UploadLinkShown,
 } from '#web/console/site-settings.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import type { WrittenPage } from '#web/page.ts';
 import { action } from './actions.ts';
 import { timetableOf } from './bookings.ts';
 import { type Console, consolePage, type Named, siteFrameOf } from './frame.ts';
@@ -95,14 +98,15 @@ function changePages(console: Console, show: Show): void {
 
 function endingPages(console: Console, show: Show): void {
   const { app, deps } = console;
-  const ask =
-    (page: (frame: SiteFrame) => WrittenPage): Show =>
-    async (request, reply, refused) => {
-      const { site, frame } = await siteFrameOf(request, reply, deps, refused);
-      requireOwner(site, request.actor, 'end it');
-      return sendPage(reply, page(frame), refused?.status);
-    };
-  const showArchive = ask(archivePage);
+  const showArchive: Show = async (request, reply, refused) => {
+    const { site, frame } = await siteFrameOf(request, reply, deps, refused);
+    requireOwner(site, request.actor, 'archive it');
+    return sendPage(
+      reply,
+      archivePage(frame, await archiveView(request.em, deps.clock.now(), site.id)),
+      refused?.status,
+    );
+  };
   const showDeletion: Show = async (request, reply, refused) => {
     const { site, frame } = await siteFrameOf(request, reply, deps, refused);
     requireOwner(site, request.actor, 'delete it');
@@ -116,7 +120,10 @@ function endingPages(console: Console, show: Show): void {
     path: `${base}/archive`,
     operation: 'site.archive',
     input: ({ params: { id } }) => ({ id }),
-    done: (_answer, request) => ({ to: settings(request), notice: 'The site is archived.' }),
+    done: (_answer, request) => ({
+      to: settings(request),
+      notice: 'The site is archived. You can put it online again at any time.',
+    }),
     show: showArchive,
   });
 
@@ -142,6 +149,14 @@ function endingPages(console: Console, show: Show): void {
     }),
     show: showDeletion,
   });
+}
+
+async function archiveView(em: EntityManager, now: Date, siteId: string): Promise<ArchiveView> {
+  const { bookings, paid_bookings: paidBookings, payments } = await pendingOfSite(em, now, siteId);
+  const held = await heldOfSite(em, now, siteId);
+  const { forms } = await contentsOfSite(em, now, siteId);
+  // Each booking that is held has an open payment of its own, which ends with it.
+  return { bookings: bookings - held, paidBookings, held, links: Math.max(0, payments - held), forms };
 }
 
 type Asking = { request: FastifyRequest<Named>; reply: FastifyReply; refused: Refused | null };

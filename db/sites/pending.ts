@@ -7,12 +7,22 @@ export type Pending = { payments: number; refunds: number; bookings: number; pai
 /** A condition of SQL on `site_id`, and for payments on `payout_account_id` too. */
 type Condition = { where: string; values: string[] };
 
+const isHeld = "(status = 'held' and (paying or hold_expires_at > ?))";
 const ownSites = 'site_id in (select id from site where account_id = ? and purged_at is null)';
 const ownPayouts = 'payout_account_id in (select id from payout_account where account_id = ?)';
 
 export async function pendingOfSite(em: EntityManager, now: Date, siteId: string): Promise<Pending> {
   const onSite = { where: 'site_id = ?', values: [siteId] };
   return await count(em, now, { payments: onSite, bookings: onSite });
+}
+
+/** Bookings of the site whose seats are held until they are paid: they end when it is archived. */
+export async function heldOfSite(em: EntityManager, now: Date, siteId: string): Promise<number> {
+  const [{ n }] = await em.execute<[{ n: number }]>(
+    `select count(*)::int as n from booking where site_id = ? and kind = 'booking' and ends_at > ? and ${isHeld}`,
+    [siteId, now, now],
+  );
+  return n;
 }
 
 /** Of all sites of the account that are not purged, and of payments into its payout accounts. */
@@ -29,7 +39,7 @@ async function count(
   { payments, bookings }: { payments: Condition; bookings: Condition },
 ): Promise<Pending> {
   const future = `from booking where ${bookings.where} and kind = 'booking' and ends_at > ?
-          and (status = 'confirmed' or (status = 'held' and (paying or hold_expires_at > ?)))`;
+          and (status = 'confirmed' or ${isHeld})`;
   const [counts] = await em.execute<[Pending]>(
     `select
        (select count(*)::int from payment where ${payments.where} and status = 'open' and expires_at > ?) as payments,

@@ -1,4 +1,5 @@
 /** The settings of a site: title and address, notifications, forms, links for others, export, archive, deletion. */
+import { counted } from '#rules/counted.ts';
 import { deletionDelay, formerNameMs, period } from '#rules/periods.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -143,16 +144,42 @@ function ownerSection({ form, site }: SiteFrame): Html {
 </section>`;
 }
 
-export function archivePage(frame: SiteFrame): WrittenPage {
+/** What there is on the site when it is archived. `bookings`: those to come; `links`: payment links that can be paid. */
+export type ArchiveView = Record<'bookings' | 'paidBookings' | 'held' | 'links' | 'forms', number>;
+
+export function archivePage(frame: SiteFrame, view: ArchiveView): WrittenPage {
   const base = sitePath(frame.site.id, 'settings');
   const asked = {
     title: `Archive ${frame.site.title}?`,
-    text: 'Visitors will see that the site is closed. Running builds stop, and nobody can book or send a form. You can put it online again at any time.',
+    facts: html`<ul>${archiveEffects(view).map((effect) => html`<li>${effect}</li>`)}</ul>`,
+    text: 'Nothing is deleted, and you can put the site online again at any time.',
     action: `${base}/archive`,
     button: 'Archive the site',
     back: base,
   };
   return siteQuestion(frame, 'settings', asked);
+}
+
+function archiveEffects({ bookings, paidBookings, held, links, forms }: ArchiveView): string[] {
+  const paid = paidBookings > 0 ? ` (${paidBookings} of them paid)` : '';
+  return [
+    'Visitors see that the site is closed. Nobody can book.',
+    'Running builds stop, and review links end.',
+    ...(forms > 0 ? ['Forms can no longer be sent. Messages that have arrived stay here.'] : []),
+    ...(bookings > 0
+      ? [
+          `${counted(bookings, 'future booking')}${paid} ${bookings === 1 ? 'stays' : 'stay'} valid, and nobody tells the visitors that the site is closed. Cancel the bookings that do not take place: this refunds what was paid.`,
+        ]
+      : []),
+    ...(held > 0
+      ? [`${counted(held, 'booking')} that ${held === 1 ? 'is' : 'are'} not paid yet ${held === 1 ? 'ends' : 'end'}.`]
+      : []),
+    ...(links > 0
+      ? [
+          `${counted(links, 'payment link')} cannot be paid while the site is archived. Payments that were made stay here.`,
+        ]
+      : []),
+  ];
 }
 
 /** A link that was just created, which is shown once. */
