@@ -1,5 +1,6 @@
 /** A site's overview and its versions. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { commitTitles } from '#api/deployments/commit-titles.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { readCard, versionBefore } from '#api/renderings/rules.ts';
 import { sendPicture } from '#api/renderings/sent-picture.ts';
@@ -26,7 +27,13 @@ const nothing = { source: false, content: false, address: false };
 
 type Whose = { created_by: string; created_via: { kind: string; name: string | null } | null };
 type Read = Omit<VersionShown, 'by'> &
-  Whose & { file_count: number | null; source_commit: string | null; content_commit: string | null };
+  Whose & {
+    file_count: number | null;
+    source_commit: string | null;
+    content_commit: string | null;
+    /** Of one version that was read. */
+    warnings?: { items: { kind: string; path: string; target?: string }[] };
+  };
 type OfVersion = { Params: { id: string; version: string } };
 type OfPhoto = { Params: { id: string; photo: string } };
 
@@ -117,19 +124,25 @@ export function overviewPages(console: Console): void {
     const restored = await restoreOf(request, id);
     const named = await withNames(request, [...list.items, ...(live ? [{ ...live, ...restored }] : [])]);
     const shown = live ? (named.at(-1) ?? null) : null;
-    const versions = named.slice(0, list.items.length).filter(isVersion);
+    const versions = await withTitles(id, named.slice(0, list.items.length).filter(isVersion));
     const logged = versions.find(isRunning) ?? (versions[0]?.status === 'failed' ? versions[0] : undefined);
     const page = {
       versions,
       live: shown && { ...shown, restoredAt: restored?.at ?? null },
       unpublished: detail.unpublished_changes ?? nothing,
       isUnchanged: await isUnchangedSince(id, versions[0]),
+      placeholders: placeholdersOf(live),
       previews: await previewsOf(request, id),
       canCompare: deps.config.screenshots && live !== null,
       log: logged ? await readLogTail(request.em, logged.id, logBytes) : '',
       older: list.next_cursor,
     };
     return sendPage(reply, overviewPage(frame, page), refused?.status);
+  }
+
+  async function withTitles<Row extends Read>(siteId: string, versions: readonly Row[]) {
+    const titles = await commitTitles(deps, siteId, versions);
+    return versions.map((version) => ({ ...version, title: titles.get(version.id) }));
   }
 
   /** Whether both repositories are as they were when this version failed. */
@@ -151,7 +164,7 @@ export function overviewPages(console: Console): void {
 
   async function showOlder(request: FastifyRequest<Named>, frame: SiteFrame, reply: FastifyReply) {
     const { items, next_cursor: older } = await listOf(request);
-    const versions = (await withNames(request, items)).filter(isVersion);
+    const versions = await withTitles(request.params.id, (await withNames(request, items)).filter(isVersion));
     return sendPage(reply, olderVersionsPage(frame, { versions, older }));
   }
 
@@ -199,6 +212,18 @@ async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<(Whose
     where site.id = ? and actor_id is not null`;
   const [row] = await em.execute<{ by: string; kind: string; name: string | null; at: Date | string }[]>(sql, [siteId]);
   return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name }, at: new Date(row.at) } : null;
+}
+
+/** The path at which visitors open a file. */
+const addressOf = (file: string): string =>
+  `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
+
+/** Each text once, on its first page. */
+function placeholdersOf(live: Read | null): { text: string; path: string }[] {
+  const items = live?.warnings?.items ?? [];
+  return items.flatMap(({ kind, target, path }) =>
+    kind === 'template_text' && target ? [{ text: target, path: addressOf(path) }] : [],
+  );
 }
 
 type Names = Record<'accounts' | 'agents', ReadonlyMap<string, string>>;

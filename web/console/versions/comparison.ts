@@ -64,10 +64,10 @@ ${form({ action: `${path}/previews/${slot}/publish`, inline: true }, html`<butto
   return html`${publish}
 ${pages.length === 0 ? html`<p class="panel empty">No page looks different.</p>` : null}
 ${pages.filter(({ change }) => change === 'changed').map((one) => pair(one, `${path}/comparisons/${id}`))}
-${pageList('New pages', names('added'))}
+${pageList('New pages', names('added'), site.address)}
 ${pageList('Removed pages', names('removed'))}
 ${pageList('Pages that could not be shown', [...new Set(names('not_shown'))])}
-${pageList('Pages that look the same', unchanged)}
+${pageList('Pages that look the same', unchanged, site.address)}
 ${left > 0 ? html`<p class="hint">${left} further ${left === 1 ? 'page was' : 'pages were'} not compared.</p>` : null}`;
 }
 
@@ -82,7 +82,8 @@ function pair({ page, width, picture }: ComparisonPage['pages'][number], path: s
 <p class="hint">Before on the left, after on the right. What differs is outlined.</p></div></section>`;
 }
 
-function pageList(words: string, pages: readonly string[]): Html | null {
+/** `address`: of the site, where it has these pages. */
+function pageList(words: string, pages: readonly string[], address?: string): Html | null {
   if (pages.length === 0) return null;
-  return html`<section><h2>${words}</h2><div class="panel"><ul class="files">${pages.map((page) => html`<li>${pageName(page)}</li>`)}</ul></div></section>`;
+  return html`<section><h2>${words}</h2><div class="panel"><ul class="files">${pages.map((page) => html`<li>${address === undefined ? pageName(page) : html`<a href="${address}${page}" rel="noopener noreferrer">${pageName(page)}</a>`}</li>`)}</ul></div></section>`;
 }

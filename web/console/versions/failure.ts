@@ -32,18 +32,24 @@ export function failedPanel(
 ${reasonHtml(version.error)}
 <p>${whatVisitorsSee(site, live, version)} ${whatHelps(version, isUnchanged)}</p>
 ${log === '' ? null : html`<h3>The last lines of the log</h3>${logBox(lastLines(log, linesShown), 'End of the build log')}`}
-<div class="actions"><a class="button quiet small" href="${path}${log === '' ? '' : '#log'}">${log === '' ? 'More about this version' : 'Read the whole log'}</a>${isAgain ? button(form, `${sitePath(site.id)}/publish`, 'Publish again') : null}</div>
+<div class="actions"><a class="button quiet small" href="${path}${log === '' ? '' : '#log'}">${log === '' ? 'More about this version' : 'Read the whole log'}</a>${isAgain ? button(form, `${sitePath(site.id)}/publish`, 'Publish again') : null}${agentLink}</div>
 </section>`;
 }
 
-function whatVisitorsSee(site: SiteFrame['site'], live: LiveShown | null, failed: VersionShown): string {
+export const agentLink = html`<a class="button quiet small" href="/account/agents/connect">Connect an agent</a>`;
+
+/** `live`: null if nothing is. */
+export function whatVisitorsSee(
+  site: SiteFrame['site'],
+  live: { number: number } | null,
+  failed: Pick<VersionShown, 'number'>,
+): string {
   if (site.archived) return 'Visitors see that the site is closed.';
   if (site.blocked !== null) return 'Visitors do not see the site while it is blocked.';
   if (!live) return 'Visitors see nothing yet.';
-  const failedAt = new Date(failed.finished_at ?? failed.created_at);
-  return live.restoredAt && live.restoredAt >= failedAt
-    ? `Visitors see version ${live.number}, which has been restored since.`
-    : `Visitors still see version ${live.number}.`;
+  return live.number > failed.number
+    ? `Visitors see version ${live.number}.`
+    : `Visitors still see version ${live.number}: nothing has to be restored.`;
 }
 
 function whatHelps({ error }: VersionShown, isUnchanged: boolean): string {

@@ -5,6 +5,7 @@ import { olderLink, since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { pageName } from '#web/page-names.js';
 import { relative } from '#web/times.ts';
 import { failedPanel, type LiveShown } from './failure.ts';
 import { isRunning, kindWords, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
@@ -30,6 +31,8 @@ export type OverviewPage = {
   previews: PreviewShown[];
   /** Whether a preview can be compared with the live version. */
   canCompare: boolean;
+  /** Texts of the template that the live version shows, each with the first page that has it. */
+  placeholders: { text: string; path: string }[];
   /** The log of the running or failed build that is shown. */
   log: string;
   /** Where the older versions begin; null if there are none. */
@@ -44,11 +47,26 @@ export function overviewPage(frame: SiteFrame, page: OverviewPage): WrittenPage 
   const main = html`<h1>Overview</h1>
 ${livePanel(frame, page)}
 ${running ? runningPanel(running, page.log, { now, progress }) : null}
-${!running && latest?.status === 'failed' ? failedPanel(latest, frame, page) : null}
+${!running && latest && isOpenFailure(latest, page) ? failedPanel(latest, frame, page) : null}
+${placeholderPanel(frame, page)}
 ${previewList(frame, page)}
 ${versionList(frame, page)}`;
   const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'overview', { title: 'Overview', main, ...modules });
+}
+
+/** Not once a version was restored instead. */
+function isOpenFailure(latest: VersionShown, { live }: OverviewPage): boolean {
+  const failedAt = new Date(latest.finished_at ?? latest.created_at);
+  return latest.status === 'failed' && !(live?.restoredAt && live.restoredAt >= failedAt);
+}
+
+/** Texts of the template on the live pages. */
+function placeholderPanel({ site }: SiteFrame, { placeholders }: OverviewPage): Html | null {
+  if (placeholders.length === 0 || site.archived) return null;
+  return html`<section class="panel" id="placeholders"><h2>Visitors see texts that nobody has filled in</h2>
+<ul>${placeholders.map(({ text, path }) => html`<li>“${text}” on <a href="${site.address}${path}" rel="noopener noreferrer">${pageName(path)}</a></li>`)}</ul>
+<p>Tell your agent what belongs there, or to remove it.</p></section>`;
 }
 
 /** The versions before those of the overview. */
@@ -82,7 +100,7 @@ function changesHtml({ site, form }: SiteFrame, page: OverviewPage): Html {
     return html`<p class="hint">${live ? 'Everything is published.' : 'There is nothing to publish yet. Ask your agent to build the site.'}</p>`;
   const [latest] = versions;
   if (latest?.status === 'failed' && isUnchanged)
-    return html`<p>Not published: ${list(parts)}. <a href="#failed">Version ${latest.number} failed</a>, and nothing has changed since.</p>`;
+    return html`<p>Visitors do not see ${list(parts)} yet: <a href="${sitePath(site.id)}/versions/${latest.id}">version ${latest.number} failed</a>, and nothing has changed since.</p>`;
   return html`<p>${live?.restoredAt ? 'Kept, but not shown to visitors since the restore' : 'Not published yet'}: ${list(parts)}.</p>
 ${form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
 }
@@ -125,7 +143,7 @@ function versionList(
   if (versions.length === 0 && older === null) return null;
   const rows = versions.map(
     (version) => html`<li>
-<div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong><small>${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
+<div><strong><a href="${sitePath(site.id)}/versions/${version.id}">Version ${version.number}</a></strong>${version.title ? html`<small>${version.title}</small>` : null}<small>${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</small></div>
 ${version.restorable && version.status !== 'live' && !site.archived ? html`<a class="button quiet small" href="${sitePath(site.id)}/versions/${version.id}#restore">Restore<span class="unseen"> version ${version.number}</span></a>` : null}
 </li>`,
   );

@@ -1,12 +1,11 @@
 /** One version of a site: what changed, its build, and how to make it live again. */
 
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
-import { since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { reasonHtml } from './failure.ts';
-import { isRunning, kindWords, logBox, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
+import { agentLink, reasonHtml, whatVisitorsSee } from './failure.ts';
+import { endedLog, isRunning, kindWords, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 type Changed = { path: string; bytes: number };
 export type VersionPage = {
@@ -27,7 +26,7 @@ export type VersionPage = {
 };
 
 export function versionPage(frame: SiteFrame, page: VersionPage): WrittenPage {
-  const { version, log, canCompare } = page;
+  const { version, log, live, canCompare } = page;
   const { site, now, form } = frame;
   const path = `${sitePath(site.id)}/versions/${version.id}`;
   const running = isRunning(version);
@@ -35,23 +34,30 @@ export function versionPage(frame: SiteFrame, page: VersionPage): WrittenPage {
   const main = html`<p class="back"><a href="${sitePath(site.id)}">Overview</a></p>
 <h1>Version ${version.number}</h1>
 <p class="lead">${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
-${version.error ? html`${reasonHtml(version.error)}<p class="hint">Ask your agent to fix it. To show visitors an earlier version, choose Restore beside it on the <a href="${sitePath(site.id)}">overview</a>.</p>` : null}
+${version.error ? html`${reasonHtml(version.error)}<p>${whatVisitorsSee(site, live === null ? null : { number: live }, version)} ${version.error.retryable ? 'The failure was on our side, so publishing again can work.' : 'Ask your agent to fix it.'}</p><div class="actions">${agentLink}</div>` : null}
 ${restore ? restorePanel(frame, page) : null}
-${canCompare ? html`<section class="panel"><p>${version.status === 'live' ? 'See what it changed on the pages.' : 'See what looks different from the live version.'}</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}
+${canCompare ? html`<section class="panel"><p>See pictures of the pages that look different from ${version.status === 'live' ? 'the version before' : 'the live version'}, and a list of the other pages.</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}
 ${running ? runningPanel(version, log, { now, progress: `${path}/progress` }) : null}
 ${commitList(version)}
 ${changeList(version)}
-${running || log === '' ? null : html`<section id="log"><h2>Build log</h2>${logBox(log)}</section>`}`;
+${running ? null : logSection(version, log)}`;
   const modules = running ? { modules: ['/account/scripts/progress.js'], refreshSeconds: 5 } : {};
   return sitePage(frame, 'overview', { title: `Version ${version.number}`, main, ...modules });
 }
 
+/** Of a version that is good, it is out of the way. */
+function logSection({ status }: VersionPage['version'], log: string): Html | null {
+  if (log === '') return null;
+  if (status === 'failed') return html`<section id="log"><h2>Build log</h2>${endedLog(log)}</section>`;
+  return html`<details id="log"><summary>Build log</summary>${endedLog(log)}</details>`;
+}
+
 /** Says what visitors get before it is pressed. */
-function restorePanel({ site, form, now }: SiteFrame, { version, live }: VersionPage): Html {
-  const { id, number, created_at: at, by } = version;
+function restorePanel({ site, form }: SiteFrame, { version, live }: VersionPage): Html {
+  const { id, number } = version;
   const isOlder = live !== null && number < live;
-  const change = isOlder ? 'what was published after it is taken off' : 'what it changed is shown again';
-  return html`<section class="panel" id="restore"><p>Visitors see version ${number} of ${since(new Date(at), now)} by ${by} at once${live === null ? null : ` in place of version ${live}: ${change}`}. Nothing is lost: every version stays here, and all changes stay stored for the next publish.</p>
+  const change = isOlder ? 'What was published after it is no longer shown.' : 'What it changed is shown again.';
+  return html`<section class="panel" id="restore"><p>If you restore version ${number}, visitors see it at once${live === null ? null : ` in place of version ${live}`}. ${live === null ? null : change} Nothing is lost: every version stays here, and all changes stay stored for the next publish.</p>
 ${form({ action: `${sitePath(site.id)}/versions/${id}/restore`, inline: true }, html`<button>Restore version ${number}</button>`)}</section>`;
 }
 
@@ -65,16 +71,21 @@ function changeList({ changes }: VersionPage['version']): Html | null {
   if (!changes) return null;
   const { counts } = changes;
   const groups = [
-    ['Added', changes.added, counts.added],
-    ['Changed', changes.modified, counts.modified],
-    ['Removed', changes.removed, counts.removed],
-  ] as const;
-  const some = groups.filter(([, , count]) => count > 0);
+    group('Added', changes.added, counts.added),
+    group('Changed', changes.modified, counts.modified),
+    group('Removed', changes.removed, counts.removed),
+  ].filter((one) => one !== null);
   return html`<section><h2>Changed files</h2>
-${some.length === 0 ? html`<p class="panel empty">The same files as in the version before.</p>` : some.map(([words, files, count]) => group(words, files, count))}</section>`;
+${groups.length === 0 ? html`<p class="panel empty">The same files as in the version before.</p>` : groups}</section>`;
 }
 
-function group(words: string, files: readonly Changed[], count: number): Html {
+/** Each build writes sitemaps anew, with the time. */
+const isSitemap = ({ path }: Changed): boolean => /^sitemap[-\w]*\.xml$/.test(path);
+
+function group(words: string, all: readonly Changed[], countOfAll: number): Html | null {
+  const files = all.filter((file) => !isSitemap(file));
+  const count = countOfAll - (all.length - files.length);
+  if (count === 0) return null;
   return html`<details class="panel"${count <= 10 ? html` open` : null}><summary>${words}: ${count}</summary>
 <ul class="files">${files.map(({ path }) => html`<li>${path}</li>`)}</ul>
 ${count > files.length ? html`<p class="hint">And ${count - files.length} more.</p>` : null}</details>`;

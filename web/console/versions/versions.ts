@@ -15,6 +15,8 @@ export type VersionShown = {
   live_at: string | null;
   error?: { code: string; message: string; retryable: boolean; detail?: string };
   by: Html | string;
+  /** Of the newest commit that it added. */
+  title?: string | undefined;
 };
 
 /** Visitors of an archived site see no version. */
@@ -54,6 +56,10 @@ export function when(moment: string, now: Date): Html {
   const at = new Date(moment);
   return html`<time datetime="${at.toISOString()}" title="${exact(at)}">${relative(at, now)}</time>`;
 }
+
+/** The log of a build that has ended, at its end, where the error is. */
+export const endedLog = (text: string): Html =>
+  html`<p class="hint">The end of the log is shown. Scroll up in the box to read what was before.</p><div class="log-end">${logBox(text)}</div>`;
 
 /** The log of a build. It can be focused, because it scrolls. */
 export function logBox(text: string, label = 'Build log'): Html {
