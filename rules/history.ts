@@ -16,7 +16,7 @@ const described = {
   'site.created': { says: 'Created a site.' },
   'site.updated': { says: 'Changed the title, the name or the colours of a site.' },
   'site.archived': { says: 'Archived a site.' },
-  'site.unarchived': { says: 'Made an archived site active again.' },
+  'site.unarchived': { says: 'Put an archived site online again.' },
   'site.deleted': { says: 'Deleted a site.' },
   'site.restored': { says: 'Restored a deleted site.' },
   'site.purged': { says: 'Removed a deleted site for good.' },

@@ -34,7 +34,7 @@ export function commentPages(console: Console): void {
     path: `${path}/:thread/reply`,
     operation: 'comment.reply',
     input: (request, { field }) => ({ id: threadOf(request), message: field('message') ?? '' }),
-    done: (_answer, request) => ({ to: placeOf(request), notice: 'Your reply is sent.' }),
+    done: (_answer, request) => ({ to: placeOf(request), notice: 'Your reply is added to the comment.' }),
     show,
   });
 

@@ -215,8 +215,7 @@ async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<(Whose
 }
 
 /** The path at which visitors open a file. */
-const addressOf = (file: string): string =>
-  `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
+const addressOf = (file: string): string => `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
 
 /** Each text once, on its first page. */
 function placeholdersOf(live: Read | null): { text: string; path: string }[] {

@@ -127,7 +127,9 @@ test('a thread has another e-mail once its reviewer writes again', async () => {
   await again('The fifth');
   const browser = await signedIn(fixture, owner.accountId);
   const page = await browser.open(`/account/sites/${site.id}/comments`);
-  expect((await browser.press(page, 'Send', { message: 'I see.' })).text).toContain('Your reply is sent.');
+  expect((await browser.press(page, 'Send', { message: 'I see.' })).text).toContain(
+    'Your reply is added to the comment.',
+  );
   skip(122);
   await round();
   expect(await queued()).toBe(2);

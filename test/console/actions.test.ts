@@ -29,7 +29,7 @@ test('a reply of 4000 letters arrives in every script', async () => {
   });
   const page = await owner.browser.open(`/account/sites/${site.id}/comments`);
   const message = '字'.repeat(4000);
-  expect((await owner.browser.press(page, 'Send', { message })).text).toContain('Your reply is sent.');
+  expect((await owner.browser.press(page, 'Send', { message })).text).toContain('Your reply is added to the comment.');
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/comments`)).body;
   expect(items[0]).toMatchObject({ id: thread.id });
   expect(items[0].messages.at(-1).body).toBe(message);
@@ -47,7 +47,10 @@ test('a refused reply to a resolved comment stays where it was typed', async () 
   const refused = await browser.press(page, 'Send', { message: long });
   expect([refused.status, refused.text.includes(long)]).toEqual([400, true]);
   const sent = await browser.press(refused, 'Send', { message: 'It is larger now.' });
-  expect([sent.text.includes('Your reply is sent.'), sent.text.includes('It is larger now.')]).toEqual([true, true]);
+  expect([sent.text.includes('Your reply is added to the comment.'), sent.text.includes('It is larger now.')]).toEqual([
+    true,
+    true,
+  ]);
 });
 
 test('the history and the e-mails page speak of what the owner knows', async () => {

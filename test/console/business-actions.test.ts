@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { showDraft } from '#test/comments/drafts.ts';
+import { heldIn } from '#test/payments/held.ts';
 import { type Browser, formsOf } from '#test/people/browser.ts';
+import { until } from '#test/stack/until.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 import { signedIn } from './session.ts';
 
@@ -193,4 +195,31 @@ test('the document of the console names each form’s operation, and its test', 
       expect([page, name, text.includes(word)]).toEqual([page, name, true]);
     }
   }
+});
+
+test('a paid booking is one item on Home, also after its site is archived', async () => {
+  const { owner, site, id, payUrl, paymentId, statusOf } = await heldIn(pottery);
+  const browser = await signedIn(pottery, owner.accountId);
+  const archive = `/account/sites/${site.id}/settings/archive`;
+  expect((await browser.open(archive)).text).toContain('1 booking that is not paid yet ends.');
+  await pottery.press((await pottery.openLink(payUrl)).page, 'pay', { email: 'ada-pays@example.org' });
+  await until(statusOf, (status) => status === 'confirmed');
+  const waiting = formsOf(await browser.open('/account')).flatMap(({ action, fields }) =>
+    action === '/account/inbox/done' ? [[fields.kind, fields.id, fields.payment]] : [],
+  );
+  expect(waiting).toEqual([['new_booking', id, paymentId]]);
+  const asked = await browser.open(archive);
+  expect(asked.text).toContain('1 future booking (1 of them paid) stays valid, and nobody tells the visitors');
+  await browser.press(asked, 'Archive the site');
+  const inbox = async () => (await owner.call('GET', '/v1/inbox')).body.items;
+  expect((await inbox()).find(({ kind }: { kind: string }) => kind === 'payment_paid').title).toMatch(
+    /The site is archived\.$/,
+  );
+  const home = await browser.open('/account');
+  expect(home.text).toContain('The site is archived. €25.00 was paid.');
+  await browser.press(home, 'Done');
+  expect(await inbox()).toEqual([]);
+  await owner.call('POST', `/v1/bookings/${id}/cancel`);
+  const { text } = await browser.open(`/account/sites/${site.id}/history`);
+  for (const words of ['Archived this site.', '<small>Ada Visitor · ']) expect(text).toContain(words);
 });

@@ -43,6 +43,7 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   for (const { value } of shown.setup) expect(page.text).toContain(`<code>${value}</code>`);
   for (const step of ['Prove that the domain is yours', 'Point it here', 'Certificate'])
     expect(page.text).toContain(step);
+  expect(page.text).toContain(`These steps connect ${domain} to ${site.title}.`);
   for (const notYet of ['✓ done', 'Show this site there</button>']) expect(page.text).not.toContain(notYet);
   const asked = await browser.open(`${pages}/${shown.id}/remove`);
   expect(asked.text).toContain('It will show no site. This does not change who owns the domain.');
@@ -63,6 +64,7 @@ test('an owner connects a domain by its page, moves it off and removes it', asyn
   expect(elsewhere.text).not.toMatch(/<button[^>]*>Show this site there/);
   page = await browser.press(await browser.open(`${pages}/${shown.id}/detach`), 'Take it off');
   expect([(await read()).site_id, page.text.includes('no longer shows a site')]).toEqual([null, true]);
+  expect(page.text).toContain(`<li><a href="/account/sites/${other.id}/domains/${shown.id}">`);
   page = await browser.press(await browser.open(`${pages}/${shown.id}/remove`), 'Remove the domain');
   expect([await read(), page.text.includes(`${domain} is removed.`)]).toEqual([undefined, true]);
   const history = await browser.open(`/account/sites/${site.id}/history`);

@@ -3,7 +3,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { newId } from '#runtime/ids.ts';
 import { createSite } from '#test/api/fixture.ts';
 import { pngOf } from '#test/git/samples.ts';
-import { createInboxFixture } from '#test/inbox/fixture.ts';
+import { createInboxFixture, idsOf } from '#test/inbox/fixture.ts';
 import { formsOf } from '#test/people/browser.ts';
 import { signedIn } from './session.ts';
 
@@ -114,7 +114,7 @@ test('Home of fifty sites takes at most ten queries, and 100 ms of work', async 
 test('Home lists what the inbox of the API lists, until it is done', async () => {
   const owner = await fixture.newCaller();
   const site = await ask.newSite(owner);
-  await fixture.failedBuild(owner, site.id);
+  const failed = await fixture.failedBuild(owner, site.id);
   await fixture.formWith(site.id, 2);
   const browser = await signedIn(fixture, owner.accountId);
   const shown = async () => {
@@ -125,7 +125,10 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   const { ids } = await shown();
   const listed = await owner.call('GET', '/v1/inbox');
   expect(ids).toHaveLength(3);
-  expect(ids).toEqual(listed.body.items.map(({ id }: { id: string }) => id));
+  expect(ids.toSorted()).toEqual(idsOf(listed).toSorted());
+  // What is broken is first, and then the newest.
+  expect(ids[0]).toBe(failed);
+  expect(idsOf(listed).at(-1)).toBe(failed);
   for (const left of [2, 1, 0]) {
     const after = await browser.press((await shown()).page, 'Done');
     expect(after.text).toContain('Done. It will return if something changes.');

@@ -44,7 +44,7 @@ test('pages name who restored a version, and offer a comparison where there is a
   const [newer, older] = [2, 1].map((wanted) => items.find(({ number }: { number: number }) => number === wanted));
   const asked = await owner.browser.open(`${overview}/versions/${older.id}`);
   const restored = await owner.browser.press(asked, 'Restore version 1');
-  expect(restored.text).toContain('Visitors see version 1, which has been restored since.');
+  expect(restored.text).toContain('Kept, but not shown to visitors since the restore');
   expect(restored.text).toMatch(/Since <time [^>]*>\d+ \w+ \d{4} at [^<]*<\/time> \([^)]*\), restored by you\./);
   expect(restored.text).toContain('No longer live');
   expect(restored.text).not.toContain('Earlier version');
@@ -72,6 +72,9 @@ test('a version that failed without a newer change offers no plain publish', asy
   const change = `update deployment set source_commit = ?, content_commit = ? ${failed}`;
   await em.execute(change, [...heads.map((head) => head ?? null), site.id]);
   const text = await open();
+  const [source] = heads as [string];
+  const [commit] = (await deps.repositories?.commits(site.id, 'source', { from: null, to: source, limit: 1 })) ?? [];
+  expect(text).toContain(`>Version 3</a></strong><small>${commit?.subject}</small>`);
   for (const words of [
     'The site’s code has an error in src/pages/index.astro, line 3.',
     'Nothing has changed since, so publishing again would fail in the same way.',
@@ -86,14 +89,17 @@ test('a version that failed without a newer change offers no plain publish', asy
   expect(again).toContain('>Publish again</button>');
 });
 
-test('a comment names its page by the title that visitors see', async () => {
+test('pages name a page by its title, and what of it waits for words', async () => {
   const { owner, site } = await fixture.newBusySite('The joinery');
   const { deps } = fixture;
-  const page = await deps.store.put(Buffer.from('<title>Oak &amp; ash</title><svg><title>A leaf</title></svg>'));
+  const html = '<title>Oak &amp; ash</title><svg><title>A leaf</title></svg><p>[[Phone number]]</p>';
+  const page = await deps.store.put(Buffer.from(html));
   const files = [{ path: 'index.html', sha256: page.sha256, bytes: page.bytes }];
   const { sha256 } = await deps.store.put(renderManifest(files));
   const live = `update deployment set manifest_sha256 = ? where site_id = ? and status = 'live'`;
   await deps.em().execute(live, [sha256, site.id]);
   const { text } = await owner.browser.open(`/account/sites/${site.id}/comments`);
-  expect(text).toContain('>Oak &#38; ash</a> <small>/</small></h2>');
+  expect(text).toContain('>Oak &#38; ash</a> <small>Home page</small></h2>');
+  const overview = await owner.browser.open(`/account/sites/${site.id}`);
+  expect(overview.text).toContain(`<li>“[[Phone number]]” on <a href="${site.address}/"`);
 });

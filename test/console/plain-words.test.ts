@@ -1,7 +1,9 @@
 /** Sentences and links of the console for people who know neither compilers nor git. */
 import { expect, test } from 'vitest';
+import { waitingItems } from '#api/console/home/waiting-items.ts';
 import { reasonOf } from '#rules/builds/failures.ts';
-import { sentenceOf } from '#web/console/acts.ts';
+import { actions } from '#rules/history.ts';
+import { ofThisSite, sentenceOf } from '#web/console/acts.ts';
 import { waitingList } from '#web/console/home/waiting.ts';
 import type { html } from '#web/html.ts';
 
@@ -41,10 +43,42 @@ test('an entry without facts has the sentence of its action', () => {
     expect(sentenceOf({ action, subject: { name: null }, detail: {} }, 'general')).toBe('general');
 });
 
-test('a domain without a site leads to a page of its owner', () => {
-  const [now, none] = [new Date(), { message: null, address: null, photo: null }];
-  const item = { kind: 'domain', id: 'dom_1', siteId: null, title: 'The domain is not set up yet.', at: now, ...none };
-  const own = { ids: new Set(['site_1']), first: 'site_1' };
-  const frame = { form: (_: unknown, inside: ReturnType<typeof html>) => inside, now } as never;
-  expect(waitingList([item], frame, own).markup).toContain('href="/account/sites/site_1/domains/dom_1"');
+test.each([
+  ['site.published', { number: 4 }, { status: 'failed' }, 'Started to publish version 4. It failed.'],
+  [
+    'payment.refunded',
+    { amount: 1500, of: 4500, currency: 'EUR' },
+    {},
+    'Started the refund of €15.00 of a payment of €45.00.',
+  ],
+  [
+    'booking.created',
+    { kind: 'booking', start: '2026-12-04T09:00:00Z' },
+    { timeZone: 'Europe/Berlin' },
+    'Added a booking for Friday 4 December 2026, 10:00 (Europe/Berlin).',
+  ],
+])('the history says of %s how it ended, and for when', (action, detail, about, sentence) => {
+  expect(sentenceOf({ action, subject: { name: null }, detail }, 'general', about)).toBe(sentence);
+});
+
+test('the history of a site calls it this site', () => {
+  expect(ofThisSite(actions['site.archived'].says)).toBe('Archived this site.');
+  expect(ofThisSite(actions['site.unarchived'].says)).toBe('Put this site online again.');
+});
+
+test('a domain without a site leads to the site of its name, or the newest then', () => {
+  const day = (n: number) => new Date(Date.UTC(2026, 10, n));
+  const sites = [
+    { id: 'site_3', name: 'newest', createdAt: day(9) },
+    { id: 'site_2', name: 'bakery', createdAt: day(5) },
+    { id: 'site_1', name: 'pottery', createdAt: day(1) },
+  ].map((site) => ({ ...site, role: 'owner', archived: false, deletion: null }));
+  const leadsTo = (name: string) => {
+    const domain = { kind: 'domain', id: 'dom_1', site: null, title: 'x', at: day(7), nextAction: '' } as const;
+    const items = waitingItems([{ ...domain, freeDomain: { name, addedAt: day(6) } }], sites as never);
+    const frame = { form: (_: unknown, inside: ReturnType<typeof html>) => inside, now: day(9) } as never;
+    return waitingList(items, frame, new Set(sites.map(({ id }) => id))).markup;
+  };
+  expect(leadsTo('www.pottery.example')).toContain('href="/account/sites/site_1/domains/dom_1"');
+  expect(leadsTo('bread.example')).toContain('href="/account/sites/site_2/domains/dom_1"');
 });

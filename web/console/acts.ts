@@ -1,23 +1,34 @@
 /** What was really done, in a sentence for the site's people: the history's own sentences name all that an action can be. */
+import { momentIn } from '#rules/bookings/written-times.ts';
 import { written } from '#rules/currencies.ts';
 
 type Detail = Readonly<Record<string, unknown>>;
-type Sentence = (detail: Detail, name: string) => string | null;
+type Sentence = (detail: Detail, name: string, about: About) => string | null;
+
+/** What is known of its subject now: of a version its state, of a booking the time zone of its calendar. */
+export type About = { status?: string; timeZone?: string };
 
 const booked = (of: Record<'booking' | 'block', string>): Sentence => {
-  return ({ kind }) => (kind === 'booking' || kind === 'block' ? of[kind] : null);
+  return ({ kind, from, to, start }, _, { timeZone }) => {
+    if (kind !== 'booking' && kind !== 'block') return null;
+    const [was, is] = [momentOf(from, timeZone), momentOf(to ?? start, timeZone)];
+    const times = was === null ? ` for ${is}` : ` from ${was} to ${is}`;
+    return is === null ? `${of[kind]}.` : `${of[kind]}${times}.`;
+  };
 };
 
 /** By action. Null where an older entry does not say it. */
 const sentences: Readonly<Record<string, Sentence>> = {
   'site.updated': ({ title, name, colors }) =>
     changed([title && `the title to “${to(title)}”`, name && `the name to ${to(name)}`, colors && 'the colours']),
-  'site.published': ({ number }) => (number ? `Started to publish version ${number}.` : null),
+  'site.published': ({ number }, _, { status }) =>
+    number ? `Started to publish version ${number}.${outcomeOf(status)}` : null,
   'deployment.created': (_, name) => `Started an upload of ${name}.`,
   'deployment.completed': (_, name) => `Made ${name} live, which was uploaded.`,
   'deployment.restored': (_, name) => `Made ${name} live again.`,
   'preview.built': (_, name) => `Started to build ${name}.`,
-  'preview.published': ({ number }, name) => `Started to publish ${name}${number ? ` as version ${number}` : ''}.`,
+  'preview.published': ({ number }, name, { status }) =>
+    `Started to publish ${name}${number ? ` as version ${number}` : ''}.${outcomeOf(status)}`,
   'preview.cleared': (_, name) => `Emptied ${name}.`,
   'repository.committed': ({ files_changed: n, branch }, name) =>
     typeof n === 'number' && n > 0
@@ -32,9 +43,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
     typeof spam === 'boolean' ? `Marked a message as ${spam ? 'spam' : 'not spam'}.` : null,
   'timetable.updated': ({ changed: parts }) =>
     Array.isArray(parts) ? changed(parts.map((part) => bookingParts[String(part)])) : null,
-  'booking.created': booked({ booking: 'Added a booking.', block: 'Blocked time in a calendar.' }),
-  'booking.moved': booked({ booking: 'Moved a booking to another time.', block: 'Moved a block to another time.' }),
-  'booking.cancelled': booked({ booking: 'Cancelled a booking.', block: 'Removed a block from a calendar.' }),
+  'booking.created': booked({ booking: 'Added a booking', block: 'Blocked time in a calendar' }),
+  'booking.moved': booked({ booking: 'Moved a booking to another time', block: 'Moved a block to another time' }),
+  'booking.cancelled': booked({ booking: 'Cancelled a booking', block: 'Removed a block from a calendar' }),
   'account.updated': ({ changed: parts, asked }) => {
     if (!Array.isArray(parts)) return null;
     const name = parts.includes('name') ? 'Changed the name of the account. ' : '';
@@ -46,6 +57,11 @@ const sentences: Readonly<Record<string, Sentence>> = {
     typeof amount === 'number' && typeof currency === 'string'
       ? `Created a payment link for ${written({ amount, currency })}.`
       : null,
+  'payment.refunded': ({ amount, of, currency }) => {
+    if (typeof amount !== 'number' || typeof currency !== 'string') return null;
+    const part = typeof of === 'number' && of !== amount ? ` of a payment of ${written({ amount: of, currency })}` : '';
+    return `Started the refund of ${written({ amount, currency })}${part}.`;
+  },
   'token.created': (_, name) => (name ? `Gave “${name}” access to the account.` : null),
 };
 
@@ -59,9 +75,30 @@ const bookingParts: Readonly<Record<string, string>> = {
 export function sentenceOf(
   { action, subject, detail }: { action: string; subject: { name: string | null }; detail: Detail },
   says: string,
+  about: About = {},
 ): string {
-  return sentences[action]?.(detail, subject.name ?? '') ?? says;
+  return sentences[action]?.(detail, subject.name ?? '', about) ?? says;
 }
+
+/** On the pages of one site. */
+export const ofThisSite = (says: string): string => says.replace(/\ba(?:n archived| deleted)? site\b/, 'this site');
+
+/** How the publish of a version ended, or that it has not. */
+function outcomeOf(status: string | undefined): string {
+  if (status === undefined) return '';
+  return outcomes[status] ?? ' It is not done yet.';
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  live: ' It is live.',
+  retired: ' It was live.',
+  failed: ' It failed.',
+  cancelled: ' It was cancelled.',
+  superseded: ' A newer version replaced it.',
+};
+
+const momentOf = (at: unknown, timeZone: string | undefined): string | null =>
+  typeof at === 'string' && timeZone !== undefined ? momentIn(at, timeZone) : null;
 
 function changed(parts: readonly unknown[]): string | null {
   const named = parts.filter((part): part is string => typeof part === 'string' && part !== '');

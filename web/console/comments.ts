@@ -45,6 +45,8 @@ ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${
   return sitePage(frame, 'comments', { title: 'Comments', main });
 }
 
+const kinds = { owner: 'owner of the site', collaborator: 'collaborator', agent: 'agent' };
+
 const filter = (words: string, href: string, isCurrent: boolean) =>
   html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
 
@@ -58,20 +60,24 @@ function threadPanel(
   const reply = `${path}/reply${query}`;
   const change = thread.status === 'open' ? (['resolve', 'Resolve'] as const) : (['reopen', 'Reopen'] as const);
   return html`<article class="panel thread" id="${thread.id}">
-<h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${title ?? pageName(thread.page)}</a>${title === undefined ? null : html` <small>${thread.page}</small>`}</h2>
+<h2>On <a href="${site.address}${thread.page}" rel="noopener noreferrer">${title ?? pageName(thread.page)}</a>${title === undefined ? null : html` <small>${pageName(thread.page)}</small>`}</h2>
 ${thread.position?.quote ? html`<blockquote>${thread.position.quote}</blockquote>` : null}
 ${'url' in thread.screenshot ? html`<a class="picture" href="${path}/picture"><img src="${path}/picture" alt="The page when the comment was written" loading="lazy" width="320" height="200"></a>` : null}
 <ol>${thread.messages.map((message) => messageItem(message, frame))}</ol>
-${form({ action: reply }, html`${fieldsOf(frame, reply)({ name: 'message', label: 'Reply', type: 'textarea', required: true, max: 4000 })}<button class="small">Send</button>`)}
+${form({ action: reply }, html`${fieldsOf(frame, reply)({ name: 'message', label: 'Reply', type: 'textarea', required: true, max: 4000, hint: replyHint(thread) })}<button class="small">Send</button>`)}
 ${form({ action: `${path}/${change[0]}`, inline: true }, html`<button class="quiet small">${change[1]}</button>`)}
 </article>`;
 }
+
+const replyHint = ({ status }: ThreadShown): string =>
+  `It is shown here and in the comments on the site, to your agents and to people with a review link.${status === 'open' ? ' The comment stays open until you choose Resolve.' : ''}`;
 
 function messageItem(
   { author, author_kind: kind, author_name: name, body, created_at }: ThreadShown['messages'][number],
   { now }: SiteFrame,
 ): Html {
   // A name that a reviewer typed proves nothing, so the account whose link it was is shown beside it.
-  const by = name === null ? kind : kind === 'agent' ? `agent of ${author}` : `with a review link from ${author}`;
+  const by =
+    name === null ? kinds[kind] : kind === 'agent' ? `agent of ${author}` : `with a review link from ${author}`;
   return html`<li><p><strong>${name ?? author}</strong> <small class="by">${by} · ${when(created_at, now)}</small></p><p>${linesHtml(body)}</p></li>`;
 }

@@ -39,7 +39,7 @@ export const accountHistoryPath = '/account/history';
 
 /** The owner's leads to what belongs to no site. */
 export function historyPage(frame: SiteFrame, page: HistoryPage): WrittenPage {
-  const elsewhere = html` Domains that show no site, agents and payout accounts are in <a href="${accountHistoryPath}">your account’s history</a>.`;
+  const elsewhere = html` What was done with agents, payout accounts and domains without a site is in <a href="${accountHistoryPath}">your account’s history</a>.`;
   const main = html`<div class="head"><h1>History</h1>
 <p class="lead">What was done to this site in the last year, and by whom. What visitors do is not listed.${frame.site.role === 'owner' ? elsewhere : null}</p></div>
 ${list(frame, sitePath(frame.site.id, 'history'), page)}`;
@@ -73,5 +73,5 @@ function actor(
   if (kind === 'platform') return 'the service';
   const who = name ?? 'another account';
   if (kind === 'git') return `${who}, with git`;
-  return kind === 'token' ? html`${agentHtml(token ?? 'an agent', agents)} for ${who}` : who;
+  return kind === 'token' ? html`${agentHtml(token ?? 'an agent', agents)}, an agent of ${who}` : who;
 }

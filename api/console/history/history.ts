@@ -6,7 +6,7 @@ import { cursorOf, type Listed, read } from '#api/console/reading.ts';
 import { sendPage } from '#api/plugins/browser.ts';
 import { type Action, actions } from '#rules/history.ts';
 import { dayMs } from '#rules/time.ts';
-import { sentenceOf } from '#web/console/acts.ts';
+import { ofThisSite, sentenceOf } from '#web/console/acts.ts';
 import {
   accountHistoryPage,
   accountHistoryPath,
@@ -16,7 +16,7 @@ import {
   spans,
 } from '#web/console/history.ts';
 import { sitePath } from '#web/console/tabs.ts';
-import { pathsOf, thingOf } from './links.ts';
+import { type Known, knownOf, thingOf } from './links.ts';
 
 type Entry = Omit<EntryShown, 'says' | 'path'> & { action: Action; subject: { id: string; name: string | null } };
 
@@ -44,19 +44,20 @@ export function historyPages(console: Console): void {
       ...(days === null ? {} : { since: new Date(midnight - (days - 1) * dayMs).toISOString() }),
       ...cursorOf(query),
     });
-    const paths = await pathsOf(deps, request, items, of.id);
-    const entries = items.map((item) => ({
-      ...item,
-      ...named(item),
-      path: paths.get(thingOf(item)) ?? null,
-    }));
+    const things = await knownOf(deps, request, items, of.id);
+    const entries = items.map((item) => {
+      const known = things.get(thingOf(item));
+      const { says, subject } = named(item, known);
+      return { ...item, subject, says: of.id ? ofThisSite(says) : says, path: known?.path ?? null };
+    });
     return { entries, agents: await agentPaths(deps, request), span, next };
   }
 }
 
 /** Its sentence, and the name of its subject where the sentence does not have it. */
-function named({ action, subject, detail }: Entry): Pick<EntryShown, 'says' | 'subject'> {
-  const says = sentenceOf({ action, subject, detail }, actions[action].says);
+function named({ action, subject, detail }: Entry, known: Known | undefined): Pick<EntryShown, 'says' | 'subject'> {
+  const says = sentenceOf({ action, subject, detail }, actions[action].says, known);
   const isSaid = action.startsWith('repository.') || says.includes(subject.name ?? '');
-  return { says, subject: { name: isSaid ? null : subject.name } };
+  const names = [known?.name ?? null, isSaid ? null : subject.name].filter((name) => name !== null);
+  return { says, subject: { name: names.length > 0 ? names.join(' · ') : null } };
 }
