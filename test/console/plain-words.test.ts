@@ -66,7 +66,7 @@ test('the history of a site calls it this site', () => {
   expect(ofThisSite(actions['site.unarchived'].says)).toBe('Put this site online again.');
 });
 
-test('a domain without a site leads to the site of its name, or the newest then', () => {
+test('a domain without a site leads to the site of its name', () => {
   const day = (n: number) => new Date(Date.UTC(2026, 10, n));
   const sites = [
     { id: 'site_3', name: 'newest', createdAt: day(9) },
