@@ -47,9 +47,10 @@ test('an owner sees required, found and foreign records, and each domain’s sit
   expect(partOf(moved)).toContain('192.0.2.9');
   for (const { value } of delegated.setup) expect(partOf(delegated)).toContain(`<code>${value}</code>`);
   expect(partOf(delegated)).toContain('name servers');
+  expect(partOf(delegated)).toContain('E-mail at this domain stops unless');
   for (const one of [delegated, pointed]) expect(partOf(one)).toContain('Action needed');
   const [proof, way] = partOf(pointed).split('<strong>CNAME</strong>');
   expect(proof).toContain(`<code>${pointed.setup[0]?.value}</code>`);
   expect(proof).toContain('<code>_frontage.www</code>');
-  expect([proof?.includes('✓ found<'), way?.includes('>not found yet<')]).toEqual([true, true]);
+  expect([proof?.includes('✓ found<'), way?.includes('>not set at your domain yet<')]).toEqual([true, true]);
 });

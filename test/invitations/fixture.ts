@@ -15,22 +15,22 @@ export function createUnsentFixture(
 export type People = ReturnType<typeof people>;
 
 export function people(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller'>) {
-  /** A site of this owner, as data: `id`, `name`. */
-  async function newSite(owner: Caller): Promise<{ id: string; name: string }> {
+  /** A site of this owner, as data: `id`, `name`, `title`. */
+  async function newSite(owner: Caller): Promise<{ id: string; name: string; title: string }> {
     const em = fixture.deps.em();
-    const [id, name] = [newId('site'), freeName()];
+    const [id, name, title] = [newId('site'), freeName(), 'Do not say this aloud'];
     em.create(Site, {
       id,
       name,
       account: owner.accountId,
-      title: 'Do not say this aloud',
+      title,
       template: 'blank',
       status: 'active',
       publicId: newPublicId(),
       createdAt: fixture.clock.now(),
     });
     await em.flush();
-    return { id, name };
+    return { id, name, title };
   }
 
   async function emailOf(caller: Caller): Promise<string> {

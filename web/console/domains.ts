@@ -2,6 +2,7 @@
 import { copyable } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
+import { mailWarning } from '#web/pages/domains.ts';
 import { choiceField } from '#web/pages/form.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
@@ -43,10 +44,7 @@ export type DomainsView = {
 /** The safe way first. */
 const modeWords = {
   cname: ['I keep my DNS where it is, and add records there', 'E-mail at this domain stays as it is.'],
-  nameservers: [
-    'Let this service manage the DNS of the whole domain',
-    'E-mail at this domain stops unless its records are added here first. Your agent can do that before you change the name servers.',
-  ],
+  nameservers: ['Let this service manage the DNS of the whole domain', mailWarning],
 } as const;
 const modeNames = Object.keys(modeWords) as DomainShown['mode'][];
 
@@ -155,7 +153,7 @@ function stepsOf(domain: DomainShown): Step[] {
       {
         title: 'Change the name servers',
         done: isHere || rest.every(({ found }) => found),
-        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p><p class="hint">${modeWords.nameservers[1]}</p>${nameServers(rest)}`,
+        inside: html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing ones with these two. It can take a day until the change is visible everywhere.</p><p class="hint">${mailWarning}</p>${nameServers(rest)}`,
       },
       ...lastSteps(domain),
     ];

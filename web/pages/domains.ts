@@ -12,6 +12,10 @@ export type DomainShown = {
   site: string | null;
 };
 
+/** What an owner must know before the name servers change. */
+export const mailWarning =
+  'E-mail at this domain stops unless its records are added here first. Your agent can do that before you change the name servers.';
+
 export function domainList(domains: DomainShown[]): Html {
   return html`<section>
 <h2>Domains</h2>
@@ -28,6 +32,7 @@ ${domain.setup.every(({ found, optional }) => found || optional) ? null : setupO
 function setupOf({ mode, setup }: DomainShown): Html {
   if (mode === 'nameservers') {
     return html`<p class="hint">On the website where you bought the domain, look for “name servers”, and replace the existing name servers with these two:</p>
+<p class="hint">${mailWarning}</p>
 <ol class="set">${setup.map((one) => html`<li><code>${one.value}</code> ${mark(one)}</li>`)}</ol>`;
   }
   return html`<p class="hint">At the domain’s DNS provider, set these records exactly as shown:</p>
@@ -40,5 +45,5 @@ ${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Current val
 
 function mark({ found, optional }: DomainShown['setup'][number]): Html {
   if (found) return html`<small class="good">✓ found</small>`;
-  return optional ? html`<small>optional</small>` : html`<small>not found yet</small>`;
+  return optional ? html`<small>optional</small>` : html`<small>not set at your domain yet</small>`;
 }

@@ -24,7 +24,7 @@ const sql = `
     where submission.id = any(?) and submission.expires_at > ?
   union all select booking.id, 'bookings', booking.site_id, nullif(visitor_name, ''), null, time_zone
     from booking join calendar on calendar.id = calendar_id where booking.id = any(?)
-  union all select payment.id, 'payments', payment.site_id, coalesce(nullif(visitor_name, ''), description), null, null
+  union all select payment.id, 'payments', payment.site_id, coalesce(nullif(visitor_name, ''), payment.description), null, null
     from payment left join booking on booking.payment_id = payment.id where payment.id = any(?)
   union all select id, case status when 'open' then 'comments' else 'resolved' end, site_id, null, null, null from comment_thread where id = any(?)
   union all select id, 'domains', site_id, null, null, null from domain where id = any(?) and site_id is not null and removed_at is null
