@@ -55,7 +55,13 @@ test.each([
     'booking.created',
     { kind: 'booking', start: '2026-12-04T09:00:00Z' },
     { timeZone: 'Europe/Berlin' },
-    'Added a booking for Friday 4 December 2026, 10:00 (Europe/Berlin).',
+    'Added a booking for Friday, 4 December 2026, 10:00 (Europe/Berlin).',
+  ],
+  [
+    'booking.moved',
+    { kind: 'booking', from: '2026-12-04T09:00:00Z', to: '2026-12-05T09:00:00Z' },
+    { timeZone: 'UTC' },
+    'Moved a booking from Friday, 4 December 2026, 09:00 (UTC) to Saturday, 5 December 2026, 09:00 (UTC).',
   ],
 ])('the history says of %s how it ended, and for when', (action, detail, about, sentence) => {
   expect(sentenceOf({ action, subject: { name: null }, detail }, 'general', about)).toBe(sentence);

@@ -12,8 +12,10 @@ const booked = (of: Record<'booking' | 'block', string>): Sentence => {
   return ({ kind, from, to, start }, _, { timeZone }) => {
     if (kind !== 'booking' && kind !== 'block') return null;
     const [was, is] = [momentOf(from, timeZone), momentOf(to ?? start, timeZone)];
-    const times = was === null ? ` for ${is}` : ` from ${was} to ${is}`;
-    return is === null ? `${of[kind]}.` : `${of[kind]}${times}.`;
+    if (is === null) return `${of[kind]}.`;
+    return was === null
+      ? `${of[kind]} for ${is}.`
+      : `${of[kind].replace(' to another time', '')} from ${was} to ${is}.`;
   };
 };
 

@@ -57,9 +57,12 @@ export function when(moment: string, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${exact(at)}">${relative(at, now)}</time>`;
 }
 
+/** So many lines of a log fit into its box on a wide screen. */
+const linesInBox = 15;
+
 /** The log of a build that has ended, at its end, where the error is. */
 export const endedLog = (text: string): Html =>
-  html`<p class="hint">The end of the log is shown. Scroll up in the box to read what was before.</p><div class="log-end">${logBox(text)}</div>`;
+  html`${text.split('\n').length > linesInBox ? html`<p class="hint">The end of the log is shown. Scroll up in the box to read what was before.</p>` : null}<div class="log-end">${logBox(text)}</div>`;
 
 /** The log of a build. It can be focused, because it scrolls. */
 export function logBox(text: string, label = 'Build log'): Html {
