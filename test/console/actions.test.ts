@@ -62,7 +62,7 @@ test('the history and the e-mails page speak of what the owner knows', async () 
   expect(asked.text).toContain('<a href="/account">Go back</a>');
   await owner.browser.press(asked, 'Restore[^<]*');
   const { text } = await owner.browser.open(`/account/sites/${site.id}/history`);
-  for (const words of ['Deleted a site.', 'Restored a deleted site.'])
+  for (const words of ['Deleted this site.', 'Restored this site.'])
     expect(text).toContain(`<strong>${words}</strong>`);
   const mails = await owner.browser.open(mailChoicesPath);
   expect(mails.text).toContain('A website that accepts them shows it in its settings.');

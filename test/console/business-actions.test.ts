@@ -92,7 +92,7 @@ test('agents, payout accounts and sessions of an account change by their forms',
   const scope = { sites: [site.id], access: 'write', payouts: false, account: false };
   const { body: made } = await owner.call('POST', '/v1/tokens', { body: { name: 'operator', scope } });
   const history = await browser.open('/account/history');
-  expect(history.text).toContain(`<a href="/account/agents/${token.id}">Claude at work</a> for Maria Hartley`);
+  expect(history.text).toContain(`<a href="/account/agents/${token.id}">Claude at work</a>, an agent of Maria Hartley`);
   const listed = (await browser.open(`/account/agents/${token.id}`)).text;
   expect(listed).toMatch(/<dt>Given by<\/dt><dd>You, on /);
   expect(listed).toContain('<strong>Gave “operator” access to the account.</strong>');

@@ -116,6 +116,7 @@ test('Home lists what the inbox of the API lists, until it is done', async () =>
   const site = await ask.newSite(owner);
   const failed = await fixture.failedBuild(owner, site.id);
   await fixture.formWith(site.id, 2);
+  await deps.em().execute(`update deployment set finished_at = finished_at - interval '1 hour' where id = ?`, [failed]);
   const browser = await signedIn(fixture, owner.accountId);
   const shown = async () => {
     const page = await browser.open('/account');

@@ -24,7 +24,7 @@ test('items are listed over all sites, newest first, with the next action', asyn
         slot: null,
         who: (await owner.call('GET', '/v1/account')).body.name,
         at: expect.stringMatching(/Z$/),
-        title: `Version 1 of ${second.name} could not be published.`,
+        title: `Version 1 of ${second.title} could not be published.`,
         message: 'The page src/pages/index.astro has a fault.',
         next_action: `Call GET /v1/deployments/${failedToo} to read the log, fix the problem, and call POST /v1/sites/${second.id}/publish.`,
       },
