@@ -221,7 +221,7 @@ const addressOf = (file: string): string => `/${file.replace(/(^|\/)index\.html$
 function placeholdersOf(live: Read | null): { text: string; path: string }[] {
   const items = live?.warnings?.items ?? [];
   return items.flatMap(({ kind, target, path }) =>
-    kind === 'template_text' && target ? [{ text: target, path: addressOf(path) }] : [],
+    kind === 'template_text' && target ? [{ text: `[[${target}]]`, path: addressOf(path) }] : [],
   );
 }
 
