@@ -33,18 +33,15 @@ async function newPortfolio(): Promise<Owner> {
        select ?, date_trunc('hour', ?::timestamptz) - n * interval '1 hour', 'test', 3, '', '{}', '{}', '{}', '{}' from generate_series(0, 167) as n`,
       [id, now],
     );
-    for (const [name, status] of [
-      ['shop', 'active'],
-      ['new', 'pending'],
-    ] as const) {
-      const isActive = status === 'active';
+    for (const name of ['shop', 'new']) {
+      const isActive = name === 'shop';
       await em.execute(
         `insert into domain (id, account_id, site_id, name, registrable, mode, status, status_since, proof, pair, proved_at,
            attached_at, is_primary, checked_at, next_check_at, created_at)
          select ?, account_id, case when ?::boolean then id end, concat(?::text, '-', name, '.example'), concat(?::text, '-', name, '.example'),
            'cname', ?, ?, ?, ?, ?, ?, ?, ?, ?, ? from site where id = ?`,
         [
-          ...[newId('dom'), isActive, name, name, status, now, newId('dom'), newId('dom')],
+          ...[newId('dom'), isActive, name, name, isActive ? 'active' : 'pending', now, newId('dom'), newId('dom')],
           ...[isActive ? now : null, isActive ? now : null, isActive, now, now, now, id],
         ],
       );

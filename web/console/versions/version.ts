@@ -79,7 +79,7 @@ function changeList({ changes }: VersionPage['version']): Html | null {
 ${groups.length === 0 ? html`<p class="panel empty">The same files as in the version before.</p>` : groups}</section>`;
 }
 
-/** Each build writes sitemaps anew, with the time. */
+/** Each build writes sitemaps again, with the time. */
 const isSitemap = ({ path }: Changed): boolean => /^sitemap[-\w]*\.xml$/.test(path);
 
 function group(words: string, all: readonly Changed[], countOfAll: number): Html | null {
