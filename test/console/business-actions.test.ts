@@ -144,7 +144,7 @@ test('a payment shows its refund in progress, and what came of it', async () => 
   for (const words of [status, `data-progress="${path}/progress"`, '/account/scripts/progress.js', '>Refund</a>'])
     expect(begun.text).toContain(words);
   expect(await progress()).toEqual({ status, isOver: false, log: '' });
-  expect((await browser.open(`${path}/refund`)).text).toContain('€7.50 is all that is left.');
+  expect((await browser.open(`${path}/refund`)).text).toContain('At most €7.50.');
   expect((await become(1250, 0)).text).not.toContain('>Refund</a>');
   expect((await browser.open(`${path}/refund`)).text).not.toContain('>Refund</button>');
   const failed = await become(0, 0, pottery.clock.now());

@@ -30,7 +30,7 @@ test('a submission’s mail to notify_to names form and site, and can be replied
     async () => (await fixture.mailsTo(to)).filter(({ subject }) => subject.includes('Order')),
     (mails) => mails.length > 0,
   );
-  expect(mail?.subject).toBe(`${site.name}.${fixture.config.baseDomain}: New enquiry: Order`);
+  expect(mail?.subject).toBe(`${site.name}.${fixture.config.baseDomain}: New message: Order`);
   expect(mail?.headers['reply-to']).toBe('ada@example.com');
   for (const part of [
     'Your name: Ada',

@@ -25,7 +25,7 @@ test('the owner sees their own sites, requests and tokens alone', async () => {
     'The &#60;bakery&#62;',
     site.address,
     'Laptop &#60;1&#62;',
-    `…${owner.token.slice(-4)}`,
+    `Token ends with ${owner.token.slice(-4)}`,
     '“Tinker” is requesting access',
     '<h2>Your sites</h2>',
   ]) {
