@@ -97,7 +97,7 @@ test('an enquiry in the inbox names its sender and shows one line', async () => 
   const long = await ask.send(form.id, { ...ada, name: 'Grace', message: `Two rye\n loaves ${'please '.repeat(600)}` });
   const { items } = (await caller.call('GET', '/v1/inbox')).body;
   const { message, title } = items.find(({ id }: { id: string }) => id === long.body.id);
-  expect(title).toBe(`Grace wrote with the form “${form.name}” of ${form.site.name}.`);
+  expect(title).toBe(`Grace wrote with the form “${form.name}” of ${form.site.title}.`);
   expect(message).toMatch(/Two rye loaves please [^\n]*…$/);
   expect(message).not.toContain('Grace');
   expect(message).toHaveLength(201);

@@ -33,7 +33,7 @@ test('a move by another person returns a booking to the inbox, with their name',
   expect((await owner.call('POST', `/v1/bookings/${own.id}/move`, { body: { start: second } })).status).toBe(200);
   const name = (await owner.call('GET', '/v1/account')).body.name;
   const time = momentIn(second ?? '', 'Europe/Berlin');
-  const title = `Ada Visitor booked A talk on ${site.name}. ${name} moved the booking to ${time}.`;
+  const title = `Ada Visitor booked A talk on ${site.title}. ${name} moved the booking to ${time}.`;
   expect(await itemsOf(owner)).toMatchObject([{ id: own.id, title }]);
 });
 
