@@ -59,7 +59,7 @@ export async function readNotifyTo(
   if (account && row) return account.id;
   const options = await notifyOptions(tx, site);
   throw errors.notify_to_not_on_site('This address does not belong to the owner or a collaborator of this site.', {
-    nextAction: `Send one of: ${options.join(', ')}. Invite other people with ${call('collaborator.invite', { id: site })}.`,
+    nextAction: `Send one of: ${options.join(', ')}. For another mailbox, the owner forwards the e-mails. A person invited with ${call('collaborator.invite', { id: site })} could also change and publish the site.`,
   });
 }
 

@@ -43,7 +43,7 @@ export const accountSchema = z
     counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
     limits: z.record(z.enum(limitNames), limitSchema).describe('All of the account’s limits.'),
     billing: z.object({
-      enabled: z.boolean(),
+      enabled: z.boolean().describe('Whether plans are sold here. If not, the platform charges nothing.'),
       plan: z.string(),
       status: z.enum(['free', 'granted', 'active', 'past_due']),
     }),

@@ -35,7 +35,7 @@ export const descriptions: Record<(typeof everydayTools)[number], string> = {
 /** Words that people use for an operation and that its name and summary do not have. */
 export const otherWords: Readonly<Record<string, string>> = {
   'account.change': 'rename owner email name',
-  'account.read': 'plan quota usage limits capabilities subscription',
+  'account.read': 'plan quota usage limits capabilities subscription cost price free',
   'asset.list': 'pictures images photos files media logo',
   'asset.read': 'picture image photo download',
   'asset.write': 'picture image photo upload logo pdf',

@@ -40,7 +40,7 @@ export const visitorErrors = {
     retryable: false,
     when: 'The address does not belong to the site’s owner or to one of its collaborators',
     remedy:
-      'Send the e-mail address of the owner or a collaborator. To use any other address, invite that person as a collaborator first.',
+      'Send the e-mail address of the owner or a collaborator. A collaborator can also change and publish the site: for a mailbox alone, the owner forwards the e-mails there.',
   },
   form_fields_removed: {
     status: 409,
