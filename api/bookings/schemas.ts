@@ -235,7 +235,7 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
     ...(status === 'held'
       ? {
           next_action: isToPay
-            ? `The visitor has until ${holdExpiresAt.toISOString()} to pay at pay_url. Nobody else can book the time until then; if it is not paid, it is free again.`
+            ? `The visitor has until ${holdExpiresAt.toISOString()} to pay at pay_url. The time is reserved until then, and is released if it is not paid.`
             : 'The payment deadline has passed. The platform is checking whether the booking was paid for. Read the booking again in a minute.',
         }
       : {}),

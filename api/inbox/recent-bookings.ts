@@ -1,6 +1,6 @@
 /**
  * Upcoming bookings that a visitor made or moved in the last week, and those that somebody else than the reader moved.
- * Of an archived site, all of them: nobody else tells these visitors.
+ * Of an archived site, all of them: only its people can notify these visitors.
  */
 
 import { momentIn } from '#rules/bookings/written-times.ts';

@@ -43,7 +43,7 @@ const words: Record<PageName, Words> = {
   archived: {
     status: 410,
     title: 'This site is closed',
-    text: 'It is closed at present, and may open again later.',
+    text: 'It is closed at the moment and may open again later.',
   },
   blocked: {
     status: 451,

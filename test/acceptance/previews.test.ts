@@ -55,10 +55,10 @@ test('a slot serves its work with drafts, and publishing serves its build withou
     expect([path, found, bytes.includes(words)]).toEqual([path, 200, false]);
   }
   // What a publish of the same commits builds is what the slot's build without drafts has made.
-  const anew = await post(`/v1/sites/${site.id}/publish`, {}, { prefer: 'wait=50', 'cache-control': 'no-cache' });
-  expect(anew.body).toMatchObject({ status: 'live', source_commit: live.source_commit });
-  expect(anew.body.id).not.toBe(live.id);
-  expect(await filesOf(anew.body.id)).toEqual(files);
+  const rebuilt = await post(`/v1/sites/${site.id}/publish`, {}, { prefer: 'wait=50', 'cache-control': 'no-cache' });
+  expect(rebuilt.body).toMatchObject({ status: 'live', source_commit: live.source_commit });
+  expect(rebuilt.body.id).not.toBe(live.id);
+  expect(await filesOf(rebuilt.body.id)).toEqual(files);
   expect((await stack.api(`/v1/sites/${site.id}`)).body.has_unpublished_changes).toBe(false);
 });
 

@@ -209,7 +209,7 @@ test('a paid booking is one item on Home, also after its site is archived', asyn
   );
   expect(waiting).toEqual([['new_booking', id, paymentId]]);
   const asked = await browser.open(archive);
-  expect(asked.text).toContain('1 future booking (1 of them paid) stays valid, and nobody tells the visitors');
+  expect(asked.text).toContain('1 future booking (1 of them paid) stays valid, and the visitors are not notified');
   await browser.press(asked, 'Archive the site');
   const inbox = async () => (await owner.call('GET', '/v1/inbox')).body.items;
   expect((await inbox()).find(({ kind }: { kind: string }) => kind === 'payment_paid').title).toMatch(

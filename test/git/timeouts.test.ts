@@ -104,7 +104,7 @@ test.each([
   const closed = new Promise((done) => half.on('close', done));
   await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), patient);
   // Asked, and let go on.
-  expect(await Promise.race([closed.then(() => 'cut off'), pause(200, 'goes on')])).toBe('goes on');
+  expect(await Promise.race([closed.then(() => 'cut off'), pause(200, 'open')])).toBe('open');
   await blockAccount(platform.deps.em(), platform.deps, platform.accountId, 'For a reason.');
   await closed;
   await unblockAccount(platform.deps.em(), platform.deps, platform.accountId);

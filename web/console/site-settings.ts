@@ -163,12 +163,12 @@ export function archivePage(frame: SiteFrame, view: ArchiveView): WrittenPage {
 function archiveEffects({ bookings, paidBookings, held, links, forms }: ArchiveView): string[] {
   const paid = paidBookings > 0 ? ` (${paidBookings} of them paid)` : '';
   return [
-    'Visitors see that the site is closed. Nobody can book.',
+    'Visitors see that the site is closed, and cannot book.',
     'Running builds stop, and review links end.',
     ...(forms > 0 ? ['Forms can no longer be sent. Messages that have arrived stay here.'] : []),
     ...(bookings > 0
       ? [
-          `${counted(bookings, 'future booking')}${paid} ${bookings === 1 ? 'stays' : 'stay'} valid, and nobody tells the visitors that the site is closed. Cancel the bookings that do not take place: this refunds what was paid.`,
+          `${counted(bookings, 'future booking')}${paid} ${bookings === 1 ? 'stays' : 'stay'} valid, and the visitors are not notified that the site is closed. Cancel the bookings that do not take place: this refunds what was paid.`,
         ]
       : []),
     ...(held > 0

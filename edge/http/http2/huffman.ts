@@ -16,7 +16,7 @@ const endOfString = 256;
 /** A leaf of the tree is its symbol's complement, which is negative. */
 const leafOf = (symbol: number) => ~symbol;
 
-/** The tree of codes: two children for each inner node. The root is 0, which is nobody's child: it marks a free place. */
+/** The tree of codes: two children for each inner node. The root is 0, which no node has as a child: it marks a free place. */
 function createTree(): Int16Array {
   const children = new Int16Array(2 * endOfString);
   let nodes = 1;

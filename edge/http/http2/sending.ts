@@ -22,7 +22,7 @@ export type Sending = ReturnType<typeof createSending>;
 const bodyBytesMax = 128 * 1024;
 /** Nothing is read while the socket has as much as this. */
 const queuedBytesMax = 2 * bodyBytesMax;
-/** More is joined by TLS itself: large buffers of ours would wait for the garbage collection. */
+/** TLS joins larger writes itself: copies made here would wait for the garbage collection. */
 const joinedBytesMax = 16 * 1024;
 const nothing = Buffer.alloc(0);
 /**

@@ -1,4 +1,4 @@
-/** A certificate that all contestants of a benchmark show: ECDSA P-256, signed by itself. */
+/** A certificate that all contestants of a benchmark show: ECDSA P-256, self-signed. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
