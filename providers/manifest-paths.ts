@@ -26,6 +26,9 @@ export function decodedPath(sent: string): string | undefined {
   }
 }
 
+/** The path at which `findFile` finds a page without a redirect. Not encoded. */
+export const pathOfPage = (file: string): string => file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '');
+
 function findFolder(files: Files, path: string): Found {
   const index = files.get(`${path}index.html`);
   if (index) return { file: index };

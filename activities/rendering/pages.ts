@@ -1,6 +1,6 @@
 /** Which pages of a version are checked, or compared with those of an earlier one. Pure. */
 import { diffManifests, type ManifestChanges, type ManifestFile } from '#providers/manifest.ts';
-import { decodedPath, findFile } from '#providers/manifest-paths.ts';
+import { decodedPath, findFile, pathOfPage } from '#providers/manifest-paths.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 
 /** Of one check or comparison that names no pages. */
@@ -62,6 +62,5 @@ export function pagesToCompare(
 
 /** The address at which an edge serves the page. */
 function addressOf(path: string): string {
-  const address = path.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '');
-  return `/${address.split('/').map(encodeURIComponent).join('/')}`;
+  return `/${pathOfPage(path).split('/').map(encodeURIComponent).join('/')}`;
 }

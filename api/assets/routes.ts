@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
+import { encodedName } from '#api/attachment-name.ts';
 import { limitConcurrency } from '#api/concurrency.ts';
 import { byId, listOf, page, pageQuery } from '#api/pagination.ts';
 import { fileOf, readFiles } from '#api/plugins/file-body.ts';
@@ -74,7 +75,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
             'content-length': part ? part.end - part.start + 1 : file.bytes,
             // A site's file is untrusted: on our host it must not run, nor render as a page.
             'content-security-policy': "sandbox; default-src 'none'",
-            'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
+            'content-disposition': `attachment; ${encodedName(name)}`,
           })
           .send(Readable.from(bytesOfBlob(deps, params.id, file.oid, part), { objectMode: false }));
       }),
@@ -102,5 +103,3 @@ export function assetRoutes(app: Api, deps: Deps): void {
     );
   });
 }
-
-const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -3,15 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
 import { instant } from '#api/schemas.ts';
-import { dateOf, dayOf } from '#rules/bookings/dates.ts';
+import { dayOf } from '#rules/bookings/dates.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { linkedBookingPage } from '#web/pages/booking.ts';
-import { movePage, type OtherTimes } from '#web/pages/visitors/move-page.ts';
-import { freeDays } from './free-days.ts';
+import { movePage } from '#web/pages/visitors/move-page.ts';
+import { otherTimes } from './free-days.ts';
 import { bookingOf, closedWords, type Linked, shownOf, timesFor } from './linked-booking.ts';
 import { moveBooking } from './moving.ts';
-import { type Choice, openSlots, type Reading } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 import { isMoveMailed } from './unnotified-visitors.ts';
 
@@ -61,7 +60,8 @@ async function show(request: FastifyRequest<Asked>, reply: FastifyReply, deps: D
     const why = closed ?? { ...notMovable, changeUrl: changeUrlOf(request) };
     return sendPage(reply, linkedBookingPage({ ...facts, ...why }), 410);
   }
-  const times = await timesIn({ em, now, moving: booking }, choice, query);
+  const asked = { chosen: dayIn(query.date), from: dayIn(query.from) };
+  const times = await otherTimes({ em, now, moving: booking }, choice, asked);
   const form = formsFor(request, reply, deps);
   return sendPage(reply, movePage({ ...facts, times, form, wrong: wrong?.text }), wrong?.status);
 }
@@ -74,17 +74,9 @@ const notMovable = {
   text: 'The website no longer offers this online. Please contact its owner.',
 };
 
-/** The weeks with the asked day, and the times of the chosen day. */
-async function timesIn(reading: Reading, choice: Choice, { date, from }: Asked['Querystring']): Promise<OtherTimes> {
-  const chosen = date === undefined ? undefined : dayIn(date);
-  const free = await freeDays(reading, choice, from === undefined ? chosen : dayIn(from));
-  if (chosen === undefined) return { free, day: null };
-  const { slots: times } = await openSlots(reading, choice, dateOf(chosen));
-  return { free, day: { date: dateOf(chosen), times } };
-}
-
-/** Throws `invalid_input`. */
-function dayIn(text: unknown): number {
+/** The day that the page's address names, if any. Throws `invalid_input`. */
+function dayIn(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
   const day = typeof text === 'string' ? dayOf(text) : undefined;
   if (day !== undefined) return day;
   throw errors.invalid_input('This page does not exist. Open the link in your e-mail again.');

@@ -242,7 +242,7 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
   };
 }
 
-/** As the visitor sees it who has just made it: what is to pay, they pay. */
+/** For the visitor who has just made it, and pays it themselves. */
 export function takenBookingView(config: Config, booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
   const view = bookingView(config, booking, now);
   if (view.pay_url === null) return view;

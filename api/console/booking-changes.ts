@@ -1,7 +1,7 @@
 /** Changes by the people of a site: a new booking, blocked time, and moves to another time. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { loadBooking } from '#api/bookings/cancellation.ts';
-import { freeDays } from '#api/bookings/free-days.ts';
+import { otherTimes } from '#api/bookings/free-days.ts';
 import { choiceOf, openSlots } from '#api/bookings/offers.ts';
 import { declaredOf } from '#api/bookings/timetable.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
@@ -104,24 +104,20 @@ export function bookingChangePages(console: Console): void {
     const view = await bookingOf(console, request);
     // The start that was refused, in the calendar's time zone.
     const refusedDay = refused?.values.start?.[0]?.slice(0, 10);
-    const times = await otherTimes(request, site, refusedDay);
+    const times = await timesOf(request, site, refusedDay);
     return sendPage(reply, movePage(frame, { ...view, ...times }), refused?.status);
   }
 
   /** The weeks with the asked day, and the times of the chosen day. */
-  async function otherTimes(request: FastifyRequest<Named>, site: Site, refusedDay: string | undefined) {
+  async function timesOf(request: FastifyRequest<Named>, site: Site, refusedDay: string | undefined) {
     const { em, actor } = request;
     const booking = await loadBooking(em, actor, bookingId(request));
     const declared = await declaredOf(em, site);
     const choice = declared && choiceOf(declared, booking);
     if (!choice) return { free: null, day: null };
     const { date, from } = request.query as Asked['Querystring'];
-    const chosen = asDay(date ?? refusedDay);
     const reading = { em, now: deps.clock.now(), moving: booking };
-    const free = await freeDays(reading, choice, asDay(from) ?? chosen);
-    if (chosen === undefined) return { free, day: null };
-    const { slots: times } = await openSlots(reading, choice, dateOf(chosen));
-    return { free, day: { date: dateOf(chosen), times } };
+    return await otherTimes(reading, choice, { chosen: asDay(date ?? refusedDay), from: asDay(from) });
   }
 }
 

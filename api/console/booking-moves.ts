@@ -1,4 +1,4 @@
-/** The moves of a booking, of which its people's are in the history and the visitor's newest is in the row. */
+/** The moves of a booking: those by the site’s people are in the history, and the visitor’s newest is in the row. */
 import type { Person } from '#api/access.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { Booking } from '#db/bookings/booking.ts';

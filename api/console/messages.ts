@@ -113,7 +113,7 @@ export function messagePages(console: Console): void {
     return { chosen, message };
   }
 
-  /** Who opens a message has read it. */
+  /** A message that was opened is read. */
   async function showOne(request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) {
     const { frame } = await siteFrameOf(request, reply, deps, refused);
     const found = await messageOf(request);

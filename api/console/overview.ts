@@ -8,6 +8,7 @@ import { Account } from '#db/accounts/account.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
 import { restoredOf } from '#db/history/restores.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { pathOfPage } from '#providers/manifest-paths.ts';
 import { agentHtml } from '#web/console/agents.ts';
 import type { Refused, SiteFrame } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
@@ -214,14 +215,11 @@ async function restoreOf({ em }: FastifyRequest, siteId: string): Promise<(Whose
   return row ? { created_by: row.by, created_via: { kind: row.kind, name: row.name }, at: new Date(row.at) } : null;
 }
 
-/** The path at which visitors open a file. */
-const addressOf = (file: string): string => `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
-
 /** Each text once, on its first page. */
 function placeholdersOf(live: Read | null): { text: string; path: string }[] {
   const items = live?.warnings?.items ?? [];
   return items.flatMap(({ kind, target, path }) =>
-    kind === 'template_text' && target ? [{ text: `[[${target}]]`, path: addressOf(path) }] : [],
+    kind === 'template_text' && target ? [{ text: `[[${target}]]`, path: `/${pathOfPage(path)}` }] : [],
   );
 }
 

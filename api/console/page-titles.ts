@@ -1,7 +1,8 @@
 /** The titles of pages of a version, as its visitors see them. */
 import { Parser } from 'htmlparser2';
 import type { Deployment } from '#db/deployments/deployment.ts';
-import { parseManifest } from '#providers/manifest.ts';
+import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { decodedPath, findFile } from '#providers/manifest-paths.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { short } from '#web/console/parts.ts';
 
@@ -19,7 +20,7 @@ export async function pageTitles(
   const manifest = version?.manifestSha256 && (await deps.store.readAll(version.manifestSha256));
   const files = new Map((manifest ? parseManifest(manifest) : []).map((file) => [file.path, file]));
   for (const path of new Set(paths)) {
-    const found = filesOf(path).flatMap((name) => files.get(name) ?? [])[0];
+    const found = fileAt(files, path);
     if (!found || found.bytes > bytesMax) continue;
     const page = await deps.store.readAll(found.sha256);
     const title = short(titleIn(page?.toString() ?? ''), lettersMax);
@@ -28,18 +29,12 @@ export async function pageTitles(
   return titles;
 }
 
-/** The files that the edge serves at the path, the first of them that exists. */
-function filesOf(path: string): string[] {
-  const page = decoded(path).replace(/\/$/, '');
-  return page === '' ? ['index.html'] : [page, `${page}.html`, `${page}/index.html`];
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path.slice(1));
-  } catch {
-    return '\0';
-  }
+/** The file that the edge serves at the path, also after a redirect to its own address. */
+function fileAt(files: ReadonlyMap<string, ManifestFile>, sent: string): ManifestFile | undefined {
+  const path = decodedPath(sent);
+  const found = path === undefined ? undefined : findFile(files, path);
+  const page = found && 'redirectTo' in found ? findFile(files, found.redirectTo) : found;
+  return page && 'file' in page ? page.file : undefined;
 }
 
 function titleIn(page: string): string {

@@ -33,7 +33,6 @@ type Account = { id: string; name: string; status: string };
 
 export function paymentPages(console: Console): void {
   const { app } = console;
-  const pathOf = (request: FastifyRequest<Named>) => `${sitePath(request.params.id, 'payments')}/${paymentId(request)}`;
   const show = (page: OnePage) => (request: FastifyRequest<Named>, reply: FastifyReply, refused: Refused | null) =>
     showOne(console, { request, reply, refused }, page);
 
@@ -117,6 +116,8 @@ function closingWords(status: unknown): string {
 }
 
 const paymentId = ({ params }: FastifyRequest): string => (params as OneOf['Params']).payment;
+const pathOf = (request: FastifyRequest<Named>): string =>
+  `${sitePath(request.params.id, 'payments')}/${paymentId(request)}`;
 
 type OnePage = (frame: SiteFrame, payment: PaymentShown) => WrittenPage;
 
@@ -157,7 +158,7 @@ function amountFault(
   if (amount !== null && amount > 0 && amount <= left) return null;
   const words =
     amount !== null && amount > left ? `must be at most ${written({ amount: left, currency })}` : amountWords(currency);
-  const action = `${sitePath(request.params.id, 'payments')}/${paymentId(request)}/refund`;
+  const action = `${pathOf(request)}/refund`;
   const field = { name: 'amount', words };
   return { status: 400, action, text: `The amount ${words}.`, field, values: { amount: [typed] } };
 }

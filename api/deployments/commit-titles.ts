@@ -1,10 +1,10 @@
-/** The title of the newest commit that each version has and the one before it has not. */
+/** The title of the newest commit of each version, if the version before does not have it. */
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 type Version = { id: string; source_commit: string | null; content_commit: string | null };
 
-/** So far back are commits read, in one call for each repository. */
+/** The newest commits of a repository that are read, in one call. */
 const commitsRead = 500;
 
 /** By the id of the version. `versions`: newest first. A version without a new commit has no title. */

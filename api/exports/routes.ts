@@ -66,7 +66,7 @@ export function exportRoutes(app: Api, deps: Deps): void {
         if (signal.aborted) content.destroy();
         void endWith(content, signal, () => isStillGood(deps.em(), deps, actor));
         const sent = surfaceOf(request) === 'mcp' ? await readForTool(content, deps.config, site.id) : content;
-        // Before the first byte: an archive that is cut off later has left, too.
+        // Before the first byte: an archive that is cut off later was sent in part.
         recordAct(em, deps.clock, actor, 'site.exported', { site, detail: { visitors: asked.withVisitors } });
         await em.flush().catch((error) => {
           content.destroy();

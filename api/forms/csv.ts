@@ -1,4 +1,5 @@
 /** Submissions as CSV for spreadsheets: RFC 4180, UTF-8 with a byte order mark, and no cell that would be evaluated as a formula. Pure. */
+import { encodedName } from '#api/attachment-name.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
@@ -7,14 +8,12 @@ export type Exported = { id: string; createdAt: Date; page: string; values: Subm
 
 const byteOrderMark = '\ufeff';
 
-/** `Lindenhof – Contact.csv`, as RFC 6266 writes it for browsers that read Unicode, and in ASCII for others. */
+/** `Lindenhof – Contact, messages.csv`, as RFC 6266 writes it for browsers that read Unicode, and in ASCII for others. */
 export function csvDisposition(siteTitle: string, formName: string): string {
   const name = `${siteTitle} – ${formName}, messages.csv`.replaceAll(/[\\/:*?"<>|\p{C}]/gu, ' ');
   const ascii = name.replaceAll('–', '-').replaceAll(/[^\x20-\x7e]|[%;]/g, '_');
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percentOf)}`;
+  return `attachment; filename="${ascii}"; ${encodedName(name)}`;
 }
-
-const percentOf = (letter: string): string => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /** The header: a column for each field, by its label, and one for all values of other names. */
 export function csvHead(fields: readonly FormField[], zone: string): string {

@@ -1,10 +1,10 @@
 /** Photos that arrived through upload links, until a version that was requested later is live. */
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import { newsSince, type Source, siteIdsIn } from './item.ts';
+import { newsSince, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const sql = `
-  select link.id, link.files_taken as files, link.last_file_path as path, link.last_file_at as at, site.id as "siteId", site.name as "siteName", site.title as "siteTitle"
+  select link.id, link.files_taken as files, link.last_file_path as path, link.last_file_at as at, ${siteColumns}
   from upload_link link
   join site on site.id = link.site_id and site.status = 'active'
   left join deployment live on live.id = site.live_deployment_id

@@ -2,12 +2,12 @@
 import { restoredOf } from '#db/history/restores.ts';
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import { newsSince, type Source, siteIdsIn } from './item.ts';
+import { newsSince, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const at = 'coalesce(restored.at, version.live_at)';
 const sql = `
   select version.id, version.number, version.slot, ${at} as at, account.name as who,
-    restored.actor_id is not null as "isRestored", site.id as "siteId", site.name as "siteName", site.title as "siteTitle"
+    restored.actor_id is not null as "isRestored", ${siteColumns}
   from site
   join deployment version on version.id = site.live_deployment_id
   ${restoredOf('site', 'version')}

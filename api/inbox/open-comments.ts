@@ -2,11 +2,11 @@
 import { call } from '#rules/calls/calls.ts';
 import { pageInText } from '#web/page-names.js';
 import { notDone } from './done.ts';
-import { type Source, siteIdsIn } from './item.ts';
+import { type Source, siteColumns, siteIdsIn } from './item.ts';
 
 // Only the last message of each thread is read.
 const sql = `
-  select thread.id, thread.page, thread.changed_at as "changedAt", site.id as "siteId", site.name as "siteName", site.title as "siteTitle",
+  select thread.id, thread.page, thread.changed_at as "changedAt", ${siteColumns},
     case when last.author_kind = 'agent' and last.account_id <> ? then account.name
       else coalesce(last.author_name, account.name) end as author,
     last.body, draft.slot, last.account_id = ? and last.signed_in as "isAnswered"

@@ -1,11 +1,11 @@
 /** The live version of each of the reader's own sites, if a push of their own account published it. */
 import { call } from '#rules/calls/calls.ts';
 import { notDone } from './done.ts';
-import { newsSince, type Source, siteIdsIn } from './item.ts';
+import { newsSince, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 // A restored version is live under another ticket than its own.
 const sql = `
-  select version.id, version.number, version.live_at as at, version.created_via_name as via, site.id as "siteId", site.name as "siteName", site.title as "siteTitle"
+  select version.id, version.number, version.live_at as at, version.created_via_name as via, ${siteColumns}
   from site
   join deployment version on version.id = site.live_deployment_id and version.ticket = site.live_ticket
   where site.id = any(?) and site.account_id = ? and site.status = 'active'

@@ -7,14 +7,14 @@ import { momentIn } from '#rules/bookings/written-times.ts';
 import { call } from '#rules/calls/calls.ts';
 import { dayMs } from '#rules/time.ts';
 import { notDone } from './done.ts';
-import { archivedNote, isArchived, type Source, siteIdsIn } from './item.ts';
+import { archivedNote, isArchived, type Source, siteColumns, siteIdsIn } from './item.ts';
 
 const weekMs = 7 * dayMs;
 
 // Without a mover, the visitor moved it.
 const sql = `
   select booking.id, booking.visitor_name as visitor, service_name as service, starts_at as start, time_zone as "timeZone",
-    news.at, is_move as "isMove", moved_at is not null as "isMoved", mover.name as mover, site.id as "siteId", site.name as "siteName", site.title as "siteTitle", ${isArchived}
+    news.at, is_move as "isMove", moved_at is not null as "isMoved", mover.name as mover, ${siteColumns}, ${isArchived}
   from booking
   join site on site.id = booking.site_id
   join calendar on calendar.id = booking.calendar_id

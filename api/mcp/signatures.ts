@@ -9,6 +9,7 @@ export function describe(operation: Operation, isTool: boolean): string {
   const { name, summary, description = '', method } = operation;
   const inputs = inputsOf(operation);
   const notes = inputs.flatMap(({ name: input, schema }) => notesOf(input, schema));
+  const size = sizeNote(operation);
   const [noun = ''] = name.split('.', 1);
   const given = examples[name] ?? (exampleOf(inputSchema(operation), noun) as object);
   const example = isTool
@@ -16,7 +17,7 @@ export function describe(operation: Operation, isTool: boolean): string {
     : `${method === 'GET' ? 'read' : 'call'}_operations ${JSON.stringify({ calls: [{ operation: toolName(name), arguments: given }] })}`;
   return [
     `${toolName(name)}(${inputs.map(({ name: input, required, schema }) => `${input}${required ? '' : '?'}: ${typeText(schema)}`).join(', ')})`,
-    ...(sizeNote(operation) ? [`  ${sizeNote(operation)}`] : []),
+    ...(size === undefined ? [] : [`  ${size}`]),
     `  ${[`${summary}.`, modelWords(description)].filter(Boolean).join(' ')}`,
     ...notes,
     `  ${example}`,

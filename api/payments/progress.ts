@@ -20,12 +20,13 @@ export async function withProgress(
   const byId = new Map(rows.map((row) => [row.id, row]));
   const refunds = await refundsMade(em, rows);
   const bookings = await bookingsOf(em, [...byId.keys()]);
+  const now = clock.now();
   const shown = payments.map(async (payment) => {
     const row = byId.get(payment.id);
     if (!row) return [];
     const made = refunds.get(row.id) ?? [];
-    const now = {
-      status: paymentStatusAt(row, clock.now()),
+    const progress = {
+      status: paymentStatusAt(row, now),
       refunded_amount: refundedAmountOf(row),
       refunding_amount: row.refundingAmount,
       closing: row.closeRequestedAt != null,
@@ -33,9 +34,9 @@ export async function withProgress(
       refund_failed: row.refundFailedAt != null,
       refunds: made,
       payer: bookings.get(row.id)?.visitorName || null,
-      refund_mail: await refundMail(em, row, { made, now: clock.now() }),
+      refund_mail: await refundMail(em, row, { made, now }),
     };
-    return [{ ...payment, ...now }];
+    return [{ ...payment, ...progress }];
   });
   return (await Promise.all(shown)).flat();
 }

@@ -77,7 +77,11 @@ export function comparisonView(config: Config, rendering: Rendering, deployment:
     })),
     unchanged,
     pages_left: pagesLeft,
-    ...nextStep(rendering, deployment, { hasPictures: pages.some(({ picture }) => picture !== null) }),
+    ...nextStep(
+      rendering,
+      deployment,
+      pages.some(({ picture }) => picture !== null),
+    ),
     ...(error ? { error: { code: error.code, message: error.message } } : {}),
   };
 }
@@ -85,14 +89,16 @@ export function comparisonView(config: Config, rendering: Rendering, deployment:
 function nextStep(
   rendering: Rendering,
   { kind, slot, site }: Deployment,
-  { hasPictures }: { hasPictures: boolean },
+  hasPictures: boolean,
 ): { next_action?: string } {
   const { id, status, finishedAt } = rendering;
   if (!finishedAt) return { next_action: `Call ${call('comparison.read', { id })} again in about 5 seconds.` };
   if (status === 'failed') return { next_action: 'Start the comparison again.' };
   const pictures = hasPictures ? [`See both versions of a page with ${call('comparison.picture', { id })}.`] : [];
-  const publish = call('preview.publish', { id: site.id, slot: slot ?? undefined });
   const isPreview = kind === 'draft' && typeof slot === 'number';
-  const steps = [...pictures, ...(isPreview ? [`If every change is meant, publish the preview with ${publish}.`] : [])];
+  const publish = isPreview
+    ? [`If every change is meant, publish the preview with ${call('preview.publish', { id: site.id, slot })}.`]
+    : [];
+  const steps = [...pictures, ...publish];
   return steps.length > 0 ? { next_action: steps.join(' ') } : {};
 }

@@ -6,8 +6,7 @@ import { call } from '#rules/calls/calls.ts';
 import { counted } from '#rules/counted.ts';
 import { deletionDelay } from '#rules/periods.ts';
 
-const listed = (parts: readonly string[]): string =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+const listed = (parts: readonly string[]): string => new Intl.ListFormat('en-GB').format(parts);
 
 /** What visitors still wait for; empty if nothing. */
 export function pendingText({ payments, refunds, bookings, paid_bookings: paid }: Pending): string {

@@ -3,18 +3,22 @@ import type { Api, Authenticated } from '#api/api.ts';
 import { openCommentsOf } from '#api/comments/counts.ts';
 import { byId, newestFirst, page } from '#api/pagination.ts';
 import { idParams } from '#api/schemas.ts';
-import { Booking } from '#db/bookings/booking.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { formerNamesOf } from '#db/sites/former-names.ts';
-import { pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
 import { deletionDelay, formerNameMs, nameReservedPeriod, period } from '#rules/periods.ts';
 import type { PublicSiteStatus } from '#rules/site-deletion.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { deleteSite, refuseDeletion, restoreSite } from './deletion.ts';
-import { stillPending } from './remaining.ts';
-import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
+import {
+  archiveSite,
+  createSite,
+  pendingAfterArchiving,
+  unarchiveSite,
+  unpublishedChanges,
+  updateSite,
+} from './rules.ts';
 import {
   archivedSiteSchema,
   listDeleting,
@@ -49,14 +53,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
 
   /** With what does not end with the site. */
   async function archived(asked: Authenticated, site: Site) {
-    // Those that ran out before have an earlier time.
-    const holds = {
-      site: site.id,
-      status: 'expired',
-      holdExpiresAt: { $gte: site.archivedAt ?? deps.clock.now() },
-    } as const;
-    const pending = await pendingOfSite(asked.em, deps.clock.now(), site.id);
-    const next = stillPending(site, pending, await asked.em.count(Booking, holds));
+    const next = await pendingAfterArchiving(asked.em, deps.clock, site);
     return { ...(await show(asked, site)), ...(next === undefined ? {} : { next_action: next }) };
   }
 

@@ -16,11 +16,13 @@ import { countWithinLimit } from '#api/plan-limits.ts';
 import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { authorOf } from '#api/source/commits.ts';
 import { Account } from '#db/accounts/account.ts';
+import { Booking } from '#db/bookings/booking.ts';
 import { expireHolds } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
 import { countSites, liveDeploymentOf } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -29,6 +31,7 @@ import { type AppError, errors } from '#runtime/errors.ts';
 import { publicIdOf } from '#runtime/ids.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { claimFreeName, nameTaken, renameSite, requireFreeName } from './names.ts';
+import { stillPending } from './remaining.ts';
 import type { SiteChange, UnpublishedChanges } from './schemas.ts';
 
 export type NewSite = { id: string; name: string; title: string; template: string | null };
@@ -137,6 +140,18 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     recordAct(tx, clock, actor, 'site.archived', { site });
     return site;
   });
+}
+
+/** What does not end with an archived site, and how many bookings did, in words; undefined if there is nothing. */
+export async function pendingAfterArchiving(
+  em: EntityManager,
+  clock: Deps['clock'],
+  site: Site,
+): Promise<string | undefined> {
+  const now = clock.now();
+  // Those that ran out before have an earlier time.
+  const expiredWithIt = { site: site.id, status: 'expired', holdExpiresAt: { $gte: site.archivedAt ?? now } } as const;
+  return stillPending(site, await pendingOfSite(em, now, site.id), await em.count(Booking, expiredWithIt));
 }
 
 /** Serves the last live version again. Throws `site_archived` where the site is being deleted, `plan_limit` when the account already has its limit of active sites. */

@@ -1,5 +1,6 @@
 /** What kind of file a path of a version is. */
 import { other } from '#db/analytics/counts.ts';
+import { pathOfPage } from '#providers/manifest-paths.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 
 /** Folders in which generators put only files whose names change with their bytes. */
@@ -51,6 +52,6 @@ const addressMax = 300;
 /** The address under which views of this file are counted; `undefined` if it is not a page. */
 export function pageAddressOf(path: string): string | undefined {
   if (!contentTypeOf(path).startsWith('text/html') || /(^|\/)404\.html$/.test(path)) return undefined;
-  const address = `/${path.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`.toWellFormed();
+  const address = `/${pathOfPage(path)}`.toWellFormed();
   return address.length > addressMax ? other : address;
 }

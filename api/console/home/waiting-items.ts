@@ -41,7 +41,7 @@ function waitingItem(item: InboxItem, sites: readonly NamedCard[], payment: Inbo
   return { kind, id, siteId, title: `${title}${paid}`, message: plain, at, ...more };
 }
 
-/** The site that a domain was probably added for: of its name, or the newest by then. It stays when sites are added. */
+/** The site that a domain was probably added for: one with its name, or the newest at that time. Later sites do not change it. */
 function siteOf({ name, addedAt }: NonNullable<InboxItem['freeDomain']>, sites: readonly NamedCard[]): string | null {
   const own = sites.filter(({ role, deletion }) => role === 'owner' && !deletion);
   const open = own.filter(({ archived }) => !archived);

@@ -1,4 +1,5 @@
 /** Redirects and rewrites to pages of the site that do not exist. Pure. */
+import { decodedPath } from '#providers/manifest-paths.ts';
 import { printable } from '#providers/paths.ts';
 import { placeholderName } from '#providers/placeholders.ts';
 import { type RedirectRule, rewriteStatus } from '#providers/redirects.ts';
@@ -15,20 +16,11 @@ export function brokenRedirects(
   return rules.flatMap(({ from, to, status }) => {
     const target = to === undefined || to.search(placeholderName) >= 0 ? null : URL.parse(to, origin);
     const isOwn = target && (to?.startsWith('/') || origins.includes(target.origin));
-    const path = isOwn ? decoded(target.pathname) : undefined;
+    const path = isOwn ? decodedPath(target.pathname) : undefined;
     if (!target || path === undefined || leads(path)) return [];
     const what = status === rewriteStatus ? 'The rewrite of' : 'The redirect from';
     const shown = printable(target.pathname);
     const message = `${what} ${printable(from)} leads to ${shown}, which does not exist in this version.`;
     return [{ from, to: shown, message }];
   });
-}
-
-/** Without its leading slash; undefined if it cannot be decoded. */
-function decoded(pathname: string): string | undefined {
-  try {
-    return decodeURIComponent(pathname.slice(1));
-  } catch {
-    return undefined;
-  }
 }
