@@ -16,14 +16,12 @@ export async function commitTitles(
   const titles = new Map<string, string>();
   for (const repository of ['source', 'content'] as const) {
     const subjects = await subjectsOf(deps, siteId, repository, versions);
-    for (const [at, version] of versions.entries()) {
+    let before: string | null = null;
+    for (const version of versions.toReversed()) {
       const commit = commitIn(version, repository);
-      const before = versions
-        .slice(at + 1)
-        .map((one) => commitIn(one, repository))
-        .find((one) => one !== null);
       const subject = commit === null || commit === before ? undefined : subjects.get(commit);
       if (subject !== undefined && !titles.has(version.id)) titles.set(version.id, subject);
+      before = commit ?? before;
     }
   }
   return titles;
