@@ -30,6 +30,10 @@ export const strictTransport = ['strict-transport-security', 'max-age=31536000']
 /** A body that is too large for memory, opened when it is sent. The length of a compressed one is unknown. */
 export type LargeBody = { open(): Promise<Readable>; bytes: number | undefined };
 
+export function isLarge(answer: EdgeResponse): answer is EdgeResponse & { body: LargeBody } {
+  return answer.body !== undefined && !Buffer.isBuffer(answer.body);
+}
+
 export type Source = { blobs: BlobCache; store: Store };
 
 /** The store lacks a blob of a manifest, or has only a part of it. */

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type EdgeResponse, strictTransport } from '#edge/content/response.ts';
+import { type EdgeResponse, isLarge, strictTransport } from '#edge/content/response.ts';
 import type { Edge } from '#edge/edge.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { createDateField } from './date-field.ts';
@@ -154,10 +154,6 @@ const closeFields = 'Connection: close\r\n\r\n';
 export function servernameOf(socket: Socket): string | undefined {
   const { encrypted, servername } = socket as Partial<TLSSocket>;
   return encrypted === true ? String(servername || '') : undefined;
-}
-
-function isLarge({ body }: EdgeResponse): boolean {
-  return body !== undefined && !Buffer.isBuffer(body);
 }
 
 function destroySocket(this: Socket): void {

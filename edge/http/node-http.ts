@@ -76,7 +76,7 @@ async function send(
   }
 }
 
-export function fieldsOf({ head, isStrict }: EdgeResponse): string[] {
+function fieldsOf({ head, isStrict }: EdgeResponse): string[] {
   return isStrict ? [...head.fields, ...strictTransport] : (head.fields as string[]);
 }
 

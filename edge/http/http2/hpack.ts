@@ -28,8 +28,8 @@ function fieldOf(name: string, value: string): Field {
   return { name, value, isValid: validName.test(name) && validValue.test(value) };
 }
 
-/** RFC 7541 section 4.1. */
-function bytesOf({ name, value }: Field): number {
+/** Of the dynamic table (RFC 7541 section 4.1), and of SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 section 6.5.2). */
+export function bytesOf({ name, value }: Field): number {
   return name.length + value.length + 32;
 }
 

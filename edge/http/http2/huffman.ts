@@ -22,7 +22,7 @@ function createTree(): Int16Array {
   let nodes = 1;
   let code = 0;
   let bits = 0;
-  const symbols = codeBits.map((_, symbol) => symbol).sort((a, b) => of(a) - of(b) || a - b);
+  const symbols = [...codeBits.keys()].sort((a, b) => of(a) - of(b) || a - b);
   for (const symbol of symbols) {
     code *= 2 ** (of(symbol) - bits);
     bits = of(symbol);

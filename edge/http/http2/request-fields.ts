@@ -1,10 +1,9 @@
 /** The request in the fields of a stream (RFC 9113 section 8.3). */
 import { readFields, requestOf, type VisitorRequest } from '#edge/http/request.ts';
-import type { Field } from './hpack.ts';
+import { bytesOf, type Field } from './hpack.ts';
 
 export type StreamRequest = { request: VisitorRequest; cookies: string | undefined; contentLength: number | undefined };
 
-/** Of names and values, with 32 bytes for each (RFC 9113 section 6.5.2). */
 export const fieldBytesMax = 16 * 1024;
 const fieldsMax = 100;
 
@@ -19,7 +18,7 @@ const connectionFields: ReadonlySet<string> = new Set([
 
 export function areTooLarge(fields: Field[]): boolean {
   if (fields.length > fieldsMax) return true;
-  return fields.reduce((sum, { name, value }) => sum + name.length + value.length + 32, 0) > fieldBytesMax;
+  return fields.reduce((sum, field) => sum + bytesOf(field), 0) > fieldBytesMax;
 }
 
 /** Whether fields may be those of a request's trailer (RFC 9113 section 8.1). */

@@ -1,6 +1,5 @@
 /** Responses on streams of HTTP/2, by the common handlers. */
-import type { EdgeResponse, LargeBody } from '#edge/content/response.ts';
-import { strictTransport } from '#edge/content/response.ts';
+import { type EdgeResponse, isLarge, type LargeBody, strictTransport } from '#edge/content/response.ts';
 import type { OnSent } from '#edge/http/fast-path.ts';
 import { exactLength, type RequestHandlers, respond } from '#edge/http/node-http.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
@@ -23,23 +22,27 @@ export function createResponder({ handlers, onSent, dateField }: Parts) {
     to.sending.sendHead(stream, isStrict ? [head.block, strictField, dateField()] : [head.block, dateField()], isLast);
   }
 
-  /** Sends a response that is in memory. */
+  function finish(asked: Asked, answer: EdgeResponse): void {
+    asked.to.streams.finish(asked.stream);
+    report(asked, answer);
+  }
+
+  function report({ to, request, began }: Asked, answer: EdgeResponse): void {
+    onSent?.(request, answer, to.socket, performance.now() - began);
+  }
+
+  /** Sends a response that is in memory, or only its head. */
   function sendWhole(asked: Asked, answer: EdgeResponse): void {
-    const { to, stream, request, began } = asked;
+    const { to, stream, request } = asked;
     const body = request.method === 'HEAD' ? nothing : ((answer.body as Buffer | undefined) ?? nothing);
-    const finish = (isSent: boolean) => {
-      if (!isSent) return;
-      to.streams.finish(stream);
-      onSent?.(request, answer, to.socket, performance.now() - began);
-    };
     sendHead(asked, answer, body.length === 0);
-    if (body.length === 0) finish(true);
-    else to.sending.sendBody(stream, body, true, finish);
+    if (body.length === 0) finish(asked, answer);
+    else to.sending.sendBody(stream, body, true, (isSent) => isSent && finish(asked, answer));
   }
 
   async function sendLarge(asked: Asked, answer: EdgeResponse, body: LargeBody): Promise<void> {
-    const { stream, request, network, began } = asked;
-    const { streams, sending, socket } = asked.to;
+    const { stream, network } = asked;
+    const { streams, sending } = asked.to;
     const content = await handlers.bodies.open(network, body, () => {
       streams.reset(stream.id, errorCode.cancel);
       sending.flush();
@@ -55,39 +58,31 @@ export function createResponder({ handlers, onSent, dateField }: Parts) {
       });
     for await (const chunk of body.bytes === undefined ? content : exactLength(body.bytes)(content))
       if (!(await write(chunk as Buffer, false))) return;
-    if (!(await write(nothing, true))) return;
-    streams.finish(stream);
-    sending.flush();
-    onSent?.(request, answer, socket, performance.now() - began);
+    if (await write(nothing, true)) finish(asked, answer);
   }
 
-  function send(asked: Asked, answer: EdgeResponse): Promise<void> | undefined {
-    const { body } = answer;
-    if (body === undefined || Buffer.isBuffer(body) || asked.request.method === 'HEAD')
-      return void sendWhole(asked, answer);
-    return sendLarge(asked, answer, body);
-  }
-
-  function fail(asked: Asked, err: unknown, isBegun: boolean): void {
-    const { to, stream, request, began } = asked;
+  function fail(asked: Asked, err: unknown): void {
+    const { to, stream, request } = asked;
     // The client disconnected: not an error.
     if (stream.isClosed) return;
     const instead = handlers.edge.fail(request, err);
-    if (!isBegun) {
+    if (!stream.isBegun) {
       sendWhole(asked, instead);
       return;
     }
     to.streams.reset(stream.id, errorCode.internal);
-    onSent?.(request, instead, to.socket, performance.now() - began);
+    report(asked, instead);
   }
 
   async function sendLater(asked: Asked, answer: Promise<EdgeResponse> | EdgeResponse): Promise<void> {
-    const { to, stream } = asked;
+    const { to, stream, request } = asked;
     try {
       const known = await answer;
-      if (!stream.isClosed) await send(asked, known);
+      if (stream.isClosed) return;
+      if (isLarge(known) && request.method !== 'HEAD') await sendLarge(asked, known, known.body);
+      else sendWhole(asked, known);
     } catch (err) {
-      fail(asked, err, stream.isBegun);
+      fail(asked, err);
     }
     to.sending.flush();
   }
@@ -105,11 +100,7 @@ export function createResponder({ handlers, onSent, dateField }: Parts) {
       if (answer instanceof Promise || isLarge(answer)) void sendLater(asked, answer);
       else sendWhole(asked, answer);
     } catch (err) {
-      fail(asked, err, stream.isBegun);
+      fail(asked, err);
     }
   };
-}
-
-function isLarge({ body }: EdgeResponse): boolean {
-  return body !== undefined && !Buffer.isBuffer(body);
 }

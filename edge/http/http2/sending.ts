@@ -33,8 +33,8 @@ const noTable = Buffer.of(0x20);
 
 type Options = {
   socket: Socket;
-  /** Called for a stream whose client reads nothing for this long. */
   stalledMs: number;
+  /** Called for a stream whose client reads nothing for `stalledMs`. */
   onStalled(id: number): void;
 };
 
