@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { contestants, type Server, startContestants } from './edge-contestants.ts';
 import { benchLargeSites, benchManySites } from './edge-large.ts';
 import { load } from './load.ts';
-import { cpuSeconds, median } from './measure.ts';
+import { cpuSeconds, median, medianRatio } from './measure.ts';
 
 const sizes = { 'small.html': 1024, 'page.html': 27 * 1024 } as const;
 const rounds = 7;
@@ -58,9 +58,9 @@ async function benchPeers(): Promise<void> {
 function report(path: string, taken: Map<string, Measured[]>): void {
   const ours = taken.get(contestants.edge) ?? [];
   for (const [name, theirs] of taken) {
-    const middle = (of: keyof Measured) => median(theirs.map((one) => one[of]));
-    // The two runs of a pair are adjacent, so other load on the machine affects both.
-    const ratio = (of: keyof Measured) => median(ours.map((one, n) => one[of] / (theirs[n]?.[of] ?? Number.NaN)));
+    const values = (all: Measured[], of: keyof Measured) => all.map((one) => one[of]);
+    const middle = (of: keyof Measured) => median(values(theirs, of));
+    const ratio = (of: keyof Measured) => medianRatio(values(ours, of), values(theirs, of));
     console.log(
       `${path} ${sizes[path as keyof typeof sizes]} B, ${name}:`,
       `${Math.round(middle('requestsPerSecond'))} requests/s, p99 ${middle('p99Ms')} ms,`,

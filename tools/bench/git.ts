@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { backend, type GitServer, ours, startGitServers } from './git-contestants.ts';
-import { median } from './measure.ts';
+import { median, medianRatio } from './measure.ts';
 
 const fileCount = 200;
 const isQuick = process.argv.includes('--quick');
@@ -110,6 +110,5 @@ export async function benchGit(): Promise<string> {
 
 function compare(taken: Taken): string {
   const [mine, theirs] = [taken.get(ours) ?? [], taken.get(backend) ?? []];
-  const ratio = median(mine.map((ms, round) => ms / (theirs[round] ?? Number.NaN)));
-  return `${Math.round(median(mine))} ms | ${Math.round(median(theirs))} ms | ${ratio.toFixed(2)}`;
+  return `${Math.round(median(mine))} ms | ${Math.round(median(theirs))} ms | ${medianRatio(mine, theirs).toFixed(2)}`;
 }

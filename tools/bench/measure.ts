@@ -9,6 +9,11 @@ export function median(numbers: number[]): number {
   return (low + high) / 2;
 }
 
+/** The median of the ratios of paired runs: other load on the machine affects both runs of a pair. */
+export function medianRatio(ours: number[], theirs: number[]): number {
+  return median(ours.map((one, n) => one / (theirs[n] ?? Number.NaN)));
+}
+
 // Linux reports hundredths of a second to every program, whatever the kernel's own tick is.
 const ticksPerSecond = 100;
 

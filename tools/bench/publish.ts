@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median } from './measure.ts';
+import { median, medianRatio } from './measure.ts';
 import { type Built, buildBare, checkOut, copyTrees } from './publish-bare.ts';
 import { type BenchSite, cpuOf, type Fixture, openFixture } from './publish-fixture.ts';
 import { medianPhases, ownPart, type Phases, phasesOf } from './publish-phases.ts';
@@ -190,15 +190,15 @@ type Taken = Awaited<ReturnType<typeof benchPairs>>['taken'];
 type Growth = Awaited<ReturnType<typeof benchGrowth>>;
 
 const ms = (value: number | undefined) => `${Math.round(value ?? Number.NaN)} ms`;
-const ratio = (ours: Built[], theirs: Built[]) =>
-  median(ours.map((one, n) => one.ms / (theirs[n]?.ms ?? Number.NaN))).toFixed(2);
+const times = (all: Built[]) => all.map((one) => one.ms);
+const ratio = (ours: Built[], theirs: Built[]) => medianRatio(times(ours), times(theirs)).toFixed(2);
 const table = (head: string[], rows: (string | number)[][]) =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
 function reportPairs(taken: Taken): string {
   const row = (name: string, all: Built[], versus: string[]) => [
     name,
-    ms(median(all.map((one) => one.ms))),
+    ms(median(times(all))),
     `${median(all.map((one) => one.cpu)).toFixed(2)} s`,
     ...versus,
   ];
@@ -235,7 +235,7 @@ function reportRest(restored: number[], byPosts: Growth, byFiles: Growth, queued
         size,
         ms(median(all.map((one) => ownPart(one.phases, one.ms)))),
         ms(median(all.map((one) => one.phases['the build itself'] ?? Number.NaN))),
-        ms(median(all.map((one) => one.ms))),
+        ms(median(times(all))),
       ]),
     );
   return [

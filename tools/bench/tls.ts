@@ -10,7 +10,7 @@ import { type Amount, connectOften, loadHttp2 } from '#tools/bench/tls/h2load.ts
 import { resumeOften } from '#tools/bench/tls/resumptions.ts';
 import { contestants, type Server, startContestants } from './edge-contestants.ts';
 import { load } from './load.ts';
-import { cpuSeconds, median } from './measure.ts';
+import { cpuSeconds, median, medianRatio } from './measure.ts';
 
 const sizes = { 'small.html': 1024, 'page.html': 27 * 1024 };
 const connections = 32;
@@ -78,8 +78,8 @@ async function measure({ run }: Kind, server: Server): Promise<Measured> {
   return { perSecond: amount.requests / amount.seconds, perCpuSecond: amount.requests / cpu };
 }
 
-/** The two runs of a pair are adjacent, so other load on the machine affects both. */
 function ratiosOf(ours: Measured[], theirs: Measured[]): string[] {
-  const ratio = (of: keyof Measured) => median(ours.map((one, n) => one[of] / (theirs[n]?.[of] ?? Number.NaN)));
+  const values = (all: Measured[], of: keyof Measured) => all.map((one) => one[of]);
+  const ratio = (of: keyof Measured) => medianRatio(values(ours, of), values(theirs, of));
   return [`**${ratio('perSecond').toFixed(2)}**`, ratio('perCpuSecond').toFixed(2)];
 }

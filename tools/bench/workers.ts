@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { callApi } from '#tools/local/client.ts';
 import { openAccount } from '#tools/local/owner.ts';
 import { startNodeProcess } from '#tools/local/services/node-process.ts';
-import { median } from './measure.ts';
+import { median, medianRatio } from './measure.ts';
 import { buildBare, checkOut } from './publish-bare.ts';
 import { type BenchSite, type Fixture, openFixture } from './publish-fixture.ts';
 import { newBlog } from './publish-sites.ts';
@@ -104,8 +104,8 @@ export async function benchWorkers(): Promise<string> {
       console.log(`… round ${round + 1} of ${rounds}, per minute: ${line.join(', ')}`);
     }
     const row = (what: string, one: number[], two: number[]) => {
-      const times = median(two.map((value, n) => value / (one[n] ?? Number.NaN)));
-      return `| ${what} | ${median(one).toFixed(1)} | ${median(two).toFixed(1)} | ${times.toFixed(2)} |`;
+      const times = medianRatio(two, one).toFixed(2);
+      return `| ${what} | ${median(one).toFixed(1)} | ${median(two).toFixed(1)} | ${times} |`;
     };
     return [
       `A blog of 20 posts; ${rounds} interleaved rounds of ${publishes} publishes, of ${sitesCount} sites at once; medians.`,

@@ -6,7 +6,6 @@ import type { Amount } from './h2load.ts';
 
 const processes = 2;
 const connections = 16;
-const readyWords = 'ready';
 
 /** A client is a process of its own, so that its work does not delay the benchmark's. */
 export async function resumeOften(url: string, seconds: number): Promise<Amount> {
@@ -54,7 +53,7 @@ async function ticketOf(url: URL): Promise<Buffer> {
 
 async function runClient(url: URL, seconds: number): Promise<void> {
   const ticket = await ticketOf(url);
-  process.send?.(readyWords);
+  process.send?.('ready');
   await once(process, 'message');
   const until = performance.now() + seconds * 1000;
   let count = 0;
