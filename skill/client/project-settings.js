@@ -100,11 +100,16 @@ const quotedBase = /^((?![ \t]*(?:\/\/|\*)).*?\bbase[ \t]*:[ \t]*)(['"`])(\/?[\w
 const codedBase = /^(?![ \t]*(?:\/\/|\*)).*?\bbase[ \t]*:(?![ \t]*(?:''|""|(['"`])\/\1))/m;
 
 /**
- * The path of Astro's configuration in the project.
- * @param {Pick<Plan, 'root' | 'source'>} plan
+ * Astro's configuration, as changed so far; its text is empty without one.
+ * @param {string} folder
+ * @param {Plan} plan
+ * @param {Changes['texts']} texts
  */
-const configOf = ({ root, source }) =>
-  [...source.values()].find((one) => one.startsWith(root) && configName.test(one.slice(root.length)));
+async function configOf(folder, { root, source }, texts) {
+  const path = [...source.values()].find((one) => one.startsWith(root) && configName.test(one.slice(root.length)));
+  if (path === undefined) return { path: '', text: '' };
+  return { path, text: texts.get(path) ?? (await readFile(join(folder, path), 'utf8')) };
+}
 
 /**
  * Sites are served from the root of their address, so `base` becomes `/`.
@@ -113,10 +118,8 @@ const configOf = ({ root, source }) =>
  * @param {Changes['texts']} texts To which the text of the configuration is added.
  * @returns {Promise<string[]>} What the owner should know.
  */
-async function changeBase(folder, { root, source }, texts) {
-  const path = configOf({ root, source });
-  if (path === undefined) return [];
-  const text = texts.get(path) ?? (await readFile(join(folder, path), 'utf8'));
+async function changeBase(folder, plan, texts) {
+  const { path, text } = await configOf(folder, plan, texts);
   /** @type {string[]} */
   const notes = [];
   const changed = text.replaceAll(quotedBase, (_all, before, quote, base) => {
@@ -138,22 +141,19 @@ async function changeBase(folder, { root, source }, texts) {
  * @param {Changes['texts']} texts To which the text of the configuration is added.
  * @returns {Promise<string[]>} What the owner should know.
  */
-async function fillCollections(folder, { root, source }, texts) {
+async function fillCollections(folder, plan, texts) {
+  const { root, source } = plan;
   const moved = [...source].find(([to, from]) => to !== from && to.startsWith(`${root}src/content.config.`));
   if (!moved) return [];
   const collections = moved[1];
   if (/\bloader\b/.test(await readFile(join(folder, collections), 'utf8'))) return [];
-  const path = configOf({ root, source });
-  const text = path && (texts.get(path) ?? (await readFile(join(folder, path), 'utf8')));
-  if (path && text && !/\blegacy\b/.test(text)) {
-    const setting = 'legacy: { collectionsBackwardsCompat: true }';
-    const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting},`);
-    if (changed !== text) {
-      texts.set(path, changed);
-      return [
-        `${path}: ${setting} is added, because ${collections} defines collections without a loader. Use entry.id and render(entry) in place of entry.slug and entry.render().`,
-      ];
-    }
-  }
-  return [`In ${collections}, add a loader to each collection: one without a loader has no entries.`];
+  const { path, text } = await configOf(folder, plan, texts);
+  const setting = 'legacy: { collectionsBackwardsCompat: true }';
+  const changed = text.replace(/\bdefineConfig\(\s*\{|\bexport default \{/, (start) => `${start}\n  ${setting},`);
+  if (changed === text || /\blegacy\b/.test(text))
+    return [`In ${collections}, add a loader to each collection: one without a loader has no entries.`];
+  texts.set(path, changed);
+  return [
+    `${path}: ${setting} is added, because ${collections} defines collections without a loader. Use entry.id and render(entry) in place of entry.slug and entry.render().`,
+  ];
 }
