@@ -1,10 +1,8 @@
 /** A client that sends any frames of HTTP/2, valid or not, and keeps those that it receives. */
 import { expect } from 'vitest';
-import { flag, frameHead, frameType, numbersFrame, settingsFrame } from '#edge/http/http2/frames.ts';
+import { type Frame, flag, frameHead, frameType, numbersFrame, settingsFrame } from '#edge/http/http2/frames.ts';
 import { createDecoder, encodeField } from '#edge/http/http2/hpack.ts';
 import { shake, type Trip } from './visit.ts';
-
-export type Received = { type: number; flags: number; id: number; payload: Buffer };
 
 export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 export const wholeRequest = flag.endHeaders | flag.endStream;
@@ -25,7 +23,7 @@ export function block(path: string, host: string, more: [string, string][] = [],
 
 export async function openRaw({ port, host, root }: Trip, start: Buffer = settingsFrame([]), first = preface) {
   const socket = await shake({ port, servername: host, ca: root, ALPNProtocols: ['h2'] });
-  const frames: Received[] = [];
+  const frames: Frame[] = [];
   let rest: Buffer = Buffer.alloc(0);
   socket.on('error', () => {});
   socket.on('data', (chunk: Buffer) => {
@@ -50,9 +48,9 @@ export async function openRaw({ port, host, root }: Trip, start: Buffer = settin
     ask: (id: number, path: string, more: [string, string][] = [], method = 'GET') =>
       send(frame(frameType.headers, wholeRequest, id, block(path, host, more, method))),
     /** Waits for a frame of this type on this stream. */
-    async receive(type: number, id: number): Promise<Received> {
+    async receive(type: number, id: number): Promise<Frame> {
       await expect.poll(() => of(type, id).length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
-      return of(type, id)[0] as Received;
+      return of(type, id)[0] as Frame;
     },
     /** The status of each response so far. */
     statuses: () => {

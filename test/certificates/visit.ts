@@ -1,5 +1,5 @@
 /** A visitor over TLS, by HTTP/1.1 or HTTP/2, who trusts this root and no other. */
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, type Settings } from 'node:http2';
 import { request } from 'node:https';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
@@ -45,8 +45,11 @@ export function visit(path: string, { port, host, root, method = 'GET', headers 
   });
 }
 
-export async function openSession({ port, host, root, localAddress }: Trip): Promise<ClientHttp2Session> {
-  const options = { host: '127.0.0.1', servername: host, ca: root, localAddress };
+export async function openSession(
+  { port, host, root, localAddress }: Trip,
+  settings: Settings = {},
+): Promise<ClientHttp2Session> {
+  const options = { host: '127.0.0.1', servername: host, ca: root, localAddress, settings };
   const session = connectHttp2(`https://${host}:${port}`, options as never);
   await new Promise((resolve, reject) => {
     session.once('connect', resolve);
