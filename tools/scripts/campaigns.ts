@@ -15,7 +15,7 @@ const folders: Record<string, RegExp> = {
   openapi: /^api\/(.*\/(routes|schemas)|plugins\/openapi)\.ts$/,
 };
 
-/** Campaigns that start whole machines or need folders of others, which takes minutes: a change does not select them. */
+/** Campaigns that start whole machines or need folders from elsewhere, which takes minutes: a change does not select them. */
 const onRequest = /\/(machines|machine-tests|first-starts|outputs|projects)\.test\.ts$/;
 /** Options with a value. */
 const valued = ['--changed-since', '--projects'];
@@ -24,8 +24,8 @@ const valued = ['--changed-since', '--projects'];
 export type Run = { args?: string[]; env: Record<string, string> };
 
 /**
- * Options: `--campaigns`; `--long`; `--projects <folder>`, which has checkouts of public projects, or outputs; and `--changed-since <commit>`, which
- * selects the campaigns of the folders that changed.
+ * Options: `--campaigns`; `--long`; `--projects <folder>`, which has checkouts of public projects, or outputs of other generators; and
+ * `--changed-since <commit>`, which selects the campaigns of the folders that changed.
  */
 export function parseCampaigns(options: readonly string[]): Run {
   if (!options.includes('--campaigns')) return { args: ['--project=!campaigns*', ...options], env: {} };
