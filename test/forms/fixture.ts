@@ -23,7 +23,11 @@ export async function solve(challenge: unknown): Promise<string> {
   return Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
 }
 
-export type FormMade = { id: string; site: { id: string; name: string; title: string; address: string }; action_url: string };
+export type FormMade = {
+  id: string;
+  site: { id: string; name: string; title: string; address: string };
+  action_url: string;
+};
 
 export function forms(fixture: Pick<Fixture, 'deps' | 'clock' | 'newCaller' | 'config' | 'url'>) {
   const ask = people(fixture);
