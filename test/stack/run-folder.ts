@@ -18,10 +18,11 @@ import { openRunRecords } from '#tools/local/run-records.ts';
 
 const prefix = 'frontage-test-';
 const memory = '/dev/shm';
-const mebibyte = 1024 * 1024;
+/** What the files of tests that run at the same time may need. */
+export const filesBytes = 4 * 1024 ** 3;
 
 /** Where files are in memory, if this machine has so much room there. What lies there may not be executable. */
-export function memoryRoot(neededBytes = 512 * mebibyte): string {
+export function memoryRoot(neededBytes = 512 * 1024 ** 2): string {
   const room = existsSync(memory) ? statfsSync(memory) : undefined;
   return room && room.bavail * room.bsize >= neededBytes ? memory : tmpdir();
 }
@@ -41,7 +42,7 @@ export function removeRunFolder(folder: string): void {
 
 /** Ends what killed runs left: their recorded processes, then their folders. Runs that go on are not touched. */
 export async function sweepRunFolders(): Promise<void> {
-  for (const root of new Set([memoryRoot(), tmpdir()])) {
+  for (const root of [memory, tmpdir()].filter((path) => existsSync(path))) {
     for (const name of readdirSync(root).filter((one) => one.startsWith(prefix))) {
       const folder = join(root, name);
       const owner = ownerOf(folder);

@@ -5,7 +5,7 @@ import { openRunRecords } from '#tools/local/run-records.ts';
 import { type Postgres, type PostgresOptions, startPostgres } from '#tools/local/services/postgres.ts';
 import { startTemporal } from '#tools/local/services/temporal.ts';
 import { copyTemplate, saveTemplate } from './database-template.ts';
-import { makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from './run-folder.ts';
+import { filesBytes, makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from './run-folder.ts';
 
 /** What tests are told about the run's services. */
 export type Services = {
@@ -19,9 +19,6 @@ export type Services = {
   /** For the folders of test files: in memory if it has room for them, where nothing waits for a disk. */
   filesDir: string;
 };
-
-/** What the files of tests that run at the same time may need. */
-const filesBytes = 4 * 1024 ** 3;
 
 /** Starts both. The answer's `stop` ends them and removes the folders. */
 export async function startServices(): Promise<Services & { stop(): Promise<void> }> {

@@ -5,7 +5,7 @@
  */
 import type { TestProject } from 'vitest/node';
 import { restartAtRandom } from '#test/stack/restarts.ts';
-import { makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from '#test/stack/run-folder.ts';
+import { filesBytes, makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from '#test/stack/run-folder.ts';
 import { startSeveral } from '#test/stack/several.ts';
 import { type StackAddress, startTestStack } from '#test/stack/stack.ts';
 import { temporalOnPostgres } from '#test/stack/temporal-on-postgres.ts';
@@ -22,13 +22,12 @@ const everySeconds = Number(process.env.FRONTAGE_RESTARTS ?? 0);
 const temporalBin = process.env.FRONTAGE_TEMPORAL_BIN;
 /** Campaigns write more than fits into memory. */
 const isCampaign = process.env.FRONTAGE_CAMPAIGN !== undefined;
-const neededBytes = 4 * 1024 ** 3;
 
 type Shared = { address: StackAddress; stop(): Promise<void> };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await sweepRunFolders();
-  const folder = makeRunFolder(isCampaign ? undefined : memoryRoot(neededBytes));
+  const folder = makeRunFolder(isCampaign ? undefined : memoryRoot(filesBytes));
   try {
     const { address, stop } = everySeconds > 0 ? await startRestarted(folder) : await startOne(folder);
     project.provide('stack', address);
