@@ -48,31 +48,30 @@ const runsScripts = `(() => {
 })()`;
 const media = `['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query).matches)`;
 
-/** The page in which another is looked at, and what was copied into it. */
+/** The page in which a page without scripts is looked at, and what was copied into it. */
 const copies = new WeakMap<Page, { copy: Page; content: string }>();
 
 /** axe-core waits for timers, which do not run in a page without scripts: so it looks at the same HTML in another page. */
 async function violationsOfCopy(page: Page, areTargetsMeasured: boolean): Promise<string[]> {
   const [isDark, isForced] = await page.evaluate<boolean[]>(media);
-  const before = copies.get(page);
-  const copy = before?.copy ?? (await page.context().browser()?.newPage());
-  if (!copy) throw new Error('the page has no browser');
+  const copied = copies.get(page) ?? { copy: await openCopy(page), content: '' };
+  copies.set(page, copied);
+  const { copy } = copied;
   await copy.setViewportSize(page.viewportSize() ?? { width: 1280, height: 900 });
   await copy.emulateMedia({
     colorScheme: isDark ? 'dark' : 'light',
     forcedColors: isForced ? 'active' : 'none',
   });
   const content = await page.content();
-  if (before?.content !== content) await copy.setContent(content);
-  if (!before)
-    page.once(
-      'close',
-      () =>
-        void copy
-          .context()
-          .close()
-          .catch(() => {}),
-    );
-  copies.set(page, { copy, content });
+  if (copied.content !== content) await copy.setContent(content);
+  copied.content = content;
   return await violationsOf(copy, copy, areTargetsMeasured);
+}
+
+/** A page that closes with this one. */
+async function openCopy(page: Page): Promise<Page> {
+  const copy = await page.context().browser()?.newPage();
+  if (!copy) throw new Error('the page has no browser');
+  page.once('close', () => copy.close().catch(() => {}));
+  return copy;
 }
