@@ -105,7 +105,7 @@ const single = [...hostilePushes, ...hostileFormats].filter(
   ({ files: [file, ...more], says }) => !file?.raw && more.length === 0 && !/size limit/.test(says.source),
 );
 
-test.each(single)('the rules refuse $brings, with the rule', async ({ brings: _brings, ...hostile }) => {
+test.each(single)('the rules refuse $brings, with the rule', async (hostile) => {
   const { repository = 'source', files, without = [], says, code, names } = hostile;
   const [file] = files;
   const path = file?.path ?? without[0] ?? '';

@@ -25,7 +25,7 @@ export const roomy: BuildLimits = {
 };
 
 export const newOwner = () => `test-${randomBytes(6).toString('hex')}`;
-export const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
+const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
 
 export async function openKind(kind: Kind, owner = newOwner()): Promise<Sandbox> {
   const options = { dataDir, owner, onProgress: () => {} };

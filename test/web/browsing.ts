@@ -14,8 +14,6 @@ export type Look = {
   lang?: string;
   /** The system's time zone. */
   zone?: string;
-  /** Whether the system sets the colours. */
-  forced?: boolean;
   scripts?: boolean;
 };
 export type Browsing = Awaited<ReturnType<typeof openBrowsing>>;
@@ -31,11 +29,10 @@ export async function openBrowsing() {
   const { port } = sites.address() as AddressInfo;
   const browser = await launchChromium();
 
-  async function newPage({ theme = 'light', width = 390, forced = false, scripts = true, zone }: Look): Promise<Page> {
+  async function newPage({ theme = 'light', width = 390, scripts = true, zone }: Look): Promise<Page> {
     const context = await browser.newContext({
       viewport: { width, height: 900 },
       colorScheme: theme,
-      forcedColors: forced ? 'active' : 'none',
       javaScriptEnabled: scripts,
       timezoneId: zone ?? 'Europe/Berlin',
       locale: 'en-GB',
