@@ -1,7 +1,7 @@
 /** What archiving a site leaves, and what its deletion takes away. */
 import { afterAll, expect, test } from 'vitest';
 import { dayMs } from '#rules/time.ts';
-import { createSite, errorOf } from '#test/api/fixture.ts';
+import { type Caller, createSite, errorOf } from '#test/api/fixture.ts';
 import { challengeEnv } from '#test/forms/fixture.ts';
 import { createPeopleFixture } from '#test/people/fixture.ts';
 
@@ -10,9 +10,8 @@ afterAll(() => fixture.close());
 
 const path = (site: { id: string }, rest = '') => `/v1/sites/${site.id}${rest}`;
 
-test('archiving and deleting a site name all that remains or is lost', async () => {
-  const owner = await fixture.newCaller();
-  const site = await createSite(owner);
+/** Three payments, a past and a paid future booking, a domain and a form. */
+async function fill(owner: Caller, site: { id: string; name: string }): Promise<void> {
   const [em, now] = [fixture.deps.em(), fixture.clock.now()];
   const later = new Date(now.getTime() + dayMs);
   const payout = `pout_${site.id.slice(5)}`;
@@ -28,7 +27,8 @@ test('archiving and deleting a site name all that remains or is lost', async () 
     );
   await pay(`pay_a${site.id.slice(6)}`, 'open');
   await pay(`pay_b${site.id.slice(6)}`, 'refunding');
-  await pay(`pay_c${site.id.slice(6)}`, 'paid');
+  const paid = `pay_c${site.id.slice(6)}`;
+  await pay(paid, 'paid');
   const calendar = `cal_${site.id.slice(5)}`;
   await em.execute(
     `insert into calendar (id, site_id, key, name, position, capacity, time_zone, hours, exceptions, created_at)
@@ -53,28 +53,23 @@ test('archiving and deleting a site name all that remains or is lost', async () 
         now,
       ],
     );
-  await em.execute('update booking set payment_id = ? where id = ?', [
-    `pay_c${site.id.slice(6)}`,
-    `book_1${site.id.slice(6)}`,
-  ]);
+  await em.execute('update booking set payment_id = ? where id = ?', [paid, `book_1${site.id.slice(6)}`]);
   await em.execute(
     `insert into domain (id, account_id, name, registrable, mode, status, status_since, proof, pair, created_at, next_check_at, proved_at, attached_at, site_id)
      values (?, ?, ?, ?, 'cname', 'pending', ?, 'p', 'p', ?, ?, ?, ?, ?)`,
     [
-      `dom_${site.id.slice(5)}`,
-      owner.accountId,
-      `www.${site.name}.example`,
-      `${site.name}.example`,
-      now,
-      now,
-      now,
-      now,
-      now,
-      site.id,
+      ...[`dom_${site.id.slice(5)}`, owner.accountId, `www.${site.name}.example`, `${site.name}.example`],
+      ...[now, now, now, now, now, site.id],
     ],
   );
   const fields = [{ name: 'name', label: 'Name', kind: 'text', required: true }];
   await owner.call('POST', path(site, '/forms'), { body: { name: 'Contact', fields } });
+}
+
+test('archiving and deleting a site name all that remains or is lost', async () => {
+  const owner = await fixture.newCaller();
+  const site = await createSite(owner);
+  await fill(owner, site);
 
   const { body: archived } = await owner.call('POST', path(site, '/archive'));
   expect(archived.next_action).toContain(
@@ -95,7 +90,9 @@ test('archiving and deleting a site name all that remains or is lost', async () 
   const inTerminal = errorOf(await owner.call('DELETE', path(site, '?confirm=true'), { headers }));
   expect(inTerminal.next_action).toContain(`\`frontage site delete ${site.id} --confirm true --discard true\`:`);
   expect((await owner.call('DELETE', path(site, '?confirm=true&discard=true'))).body.status).toBe('deleting');
-  const [payment] = await em.execute<{ status: string }[]>('select status from payment where id like ?', ['pay_a%']);
+  const [payment] = await fixture.deps
+    .em()
+    .execute<{ status: string }[]>('select status from payment where id like ?', ['pay_a%']);
   expect(payment?.status).toBe('expired');
 });
 
