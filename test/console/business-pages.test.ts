@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '#test/api/fixture.ts';
 import { violationsOf } from '#test/web/axe.ts';
-import { look, openLight } from '#test/web/looks.ts';
+import { type Look, look, openLight } from '#test/web/looks.ts';
 import { openPottery, type Pottery } from './pottery.ts';
 
 let pottery: Pottery;
@@ -50,9 +50,9 @@ async function newPaths() {
   };
 }
 
-const light = { width: 390, colorScheme: 'light', forcedColors: 'none' } as const;
-const schemes = [light, { ...light, colorScheme: 'dark' }, { ...light, forcedColors: 'active' }] as const;
-type Way = Omit<(typeof schemes)[number], 'width'> & { width: number };
+type Way = Required<Look> & { forcedColors: 'active' | 'none' };
+const light: Way = { width: 390, colorScheme: 'light', forcedColors: 'none' };
+const schemes: Way[] = [light, { ...light, colorScheme: 'dark' }, { ...light, forcedColors: 'active' }];
 
 /** Each page is opened once. axe looks at one of two pages at a phone's width, and at the others on a desk; campaigns look at all on both. */
 test('pages of a business have no violations, and fit a phone', { timeout: 300_000 }, async () => {
