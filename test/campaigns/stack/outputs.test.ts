@@ -41,9 +41,10 @@ describe.each(generators.filter(({ name }) => present.has(name)))('$name', { tag
     const { exit, err } = await run(['deploy', site, output], { env: { FRONTAGE_TOKEN: token } });
     expect(exit, err.slice(-3000)).toBe(0);
     console.log(`${name}:\n  ${err.trim().split('\n').join('\n  ')}`);
+    const files = await filesOf(output);
     const wrong: string[] = [];
     let lasting = 0;
-    for (const path of await filesOf(output)) {
+    for (const path of files) {
       const { status, body, headers } = await visit(addressOf(path));
       const isSame = status === 200 && body.equals(await readFile(join(output, path)));
       if (!isSame) wrong.push(`${path}: ${status}`);
@@ -52,7 +53,7 @@ describe.each(generators.filter(({ name }) => present.has(name)))('$name', { tag
       if (isImmutable && !hashed.test(path)) wrong.push(`${path} is kept for a year`);
       if (!isImmutable && isHashedAsset(path)) wrong.push(`${path} is not kept`);
     }
-    const named = (await filesOf(output)).filter((path) => hashed.test(path));
+    const named = files.filter((path) => hashed.test(path));
     console.log(`${name}: ${lasting} of ${named.length} files with a hash in their names are kept for a year`);
     expect(wrong).toEqual([]);
   });

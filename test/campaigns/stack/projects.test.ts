@@ -69,7 +69,8 @@ async function differences(project: string, site: string, token: string): Promis
 
 /** Where two texts begin to differ. */
 function firstDifference(here: string, elsewhere: string): string {
-  const at = [...here].findIndex((character, index) => character !== elsewhere[index]);
+  let at = 0;
+  while (at < here.length && here[at] === elsewhere[at]) at++;
   const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 80), at + 160));
   return `  here:      ${around(here)}\n  elsewhere: ${around(elsewhere)}`;
 }
