@@ -11,10 +11,10 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { Booking, type WholeBooking } from './booking.ts';
 import { addressOf, bookableOf, factsOf, ownerPageOf, toVisitor, zoneOf } from './mails.ts';
-import { destroyPreparedMail, readPreparedMail } from './prepared-mails.ts';
+import { destroyPreparedMail, readContact, readPreparedMail } from './prepared-mails.ts';
 import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
 import { lockCalendars } from './seats.ts';
-import { decryptContact, type VisitorContact } from './visitor-contact.ts';
+import type { VisitorContact } from './visitor-contact.ts';
 
 const failure = 'the booking was cancelled before the e-mail was sent';
 
@@ -71,9 +71,7 @@ async function visitorToNotify(
   { clock, config }: Deps,
   { booking, by }: Cancellation,
 ): Promise<Recipient | null> {
-  const sealed = booking.visitorSealed;
-  const known =
-    (await readPreparedMail(tx, config, booking.id)) ?? (sealed && decryptContact(config, booking.id, sealed));
+  const known = await readContact(tx, config, booking);
   const unsent = by === 'site' && booking.mail ? await withdrawMail(tx, { clock, config }, booking.mail.id) : null;
   const unreminded = await withdrawReminder(tx, { clock, config }, booking.id, failure);
   if (known?.notifyChanges) return known;

@@ -9,9 +9,8 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { WholeBooking } from './booking.ts';
 import { addressOf, bookableOf, factsOf, ownerPageOf, toVisitor, zoneOf } from './mails.ts';
-import { readPreparedMail, reminderOf } from './prepared-mails.ts';
+import { readContact, reminderOf } from './prepared-mails.ts';
 import { type Addressee, withdrawReminder, zoneIn } from './reminders.ts';
-import { decryptContact } from './visitor-contact.ts';
 
 const failure = 'the booking was moved before the e-mail was sent';
 
@@ -69,11 +68,8 @@ async function withdrawNotice(tx: EntityManager, clock: Clock, { notice }: Whole
 
 /** The visitor, if they are to be notified. Their reminder is due at another time now. */
 async function visitorToNotify(tx: EntityManager, deps: Deps, { booking, site }: Moved): Promise<Addressee | null> {
-  const sealed = booking.visitorSealed;
-  const known =
-    (await readPreparedMail(tx, deps.config, booking.id)) ??
-    (sealed ? decryptContact(deps.config, booking.id, sealed) : null);
-  if (known?.remind && !sealed) booking.remindAt = reminderOf(booking, deps.clock.now());
+  const known = await readContact(tx, deps.config, booking);
+  if (known?.remind && !booking.visitorSealed) booking.remindAt = reminderOf(booking, deps.clock.now());
   const unreminded = await withdrawReminder(tx, deps, booking.id, failure);
   const unsent = (booking.mail && (await withdrawConfirmation(tx, deps, booking.mail.id))) ?? unreminded;
   if (!known?.notifyChanges) return unsent;

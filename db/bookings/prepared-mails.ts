@@ -10,7 +10,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { DecryptionFault, decrypt, encrypt } from '#runtime/encryption.ts';
 import { Booking } from './booking.ts';
-import type { VisitorContact } from './visitor-contact.ts';
+import { decryptContact, type VisitorContact } from './visitor-contact.ts';
 
 export const PreparedMail = defineEntity({
   name: 'PreparedMail',
@@ -57,6 +57,15 @@ export async function readPreparedMail(
     if (error instanceof DecryptionFault) return null;
     throw error;
   }
+}
+
+/** The visitor of a booking, paid or not, as far as their address is known. */
+export async function readContact(
+  tx: EntityManager,
+  config: Pick<Config, 'encryptionKeys'>,
+  { id, visitorSealed: sealed }: Pick<Booking, 'id' | 'visitorSealed'>,
+): Promise<VisitorContact | null> {
+  return (await readPreparedMail(tx, config, id)) ?? (sealed ? decryptContact(config, id, sealed) : null);
 }
 
 /** Destroys the visitor's address. */
