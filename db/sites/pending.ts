@@ -38,19 +38,18 @@ async function count(
   now: Date,
   { payments, bookings }: { payments: Condition; bookings: Condition },
 ): Promise<Pending> {
-  const future = `from booking where ${bookings.where} and kind = 'booking' and ends_at > ?
-          and (status = 'confirmed' or ${isHeld})`;
   const [counts] = await em.execute<[Pending]>(
     `select
        (select count(*)::int from payment where ${payments.where} and status = 'open' and expires_at > ?) as payments,
        (select count(*)::int from payment where ${payments.where}
           and (status = 'refunding' or refunding_amount > 0)) as refunds,
-       (select count(*)::int ${future}) as bookings,
-       (select count(*)::int ${future}
-          and payment_id in (select id from payment where status = 'paid')) as paid_bookings`,
-    [...payments.values, now, ...payments.values, ...twice([...bookings.values, now, now])],
+       future.*
+     from (
+       select count(*)::int as bookings, (count(*) filter (where exists (
+         select 1 from payment where payment.id = booking.payment_id and payment.status = 'paid')))::int as paid_bookings
+       from booking where ${bookings.where} and kind = 'booking' and ends_at > ? and (status = 'confirmed' or ${isHeld})
+     ) as future`,
+    [...payments.values, now, ...payments.values, ...bookings.values, now, now],
   );
   return counts;
 }
-
-const twice = <T>(values: readonly T[]): T[] => [...values, ...values];
