@@ -6,6 +6,7 @@ import type { WrittenPage } from '#web/page.ts';
 import { pageName } from '#web/page-names.js';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage } from './frame.ts';
+import { choices } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 export type ThreadShown = {
@@ -39,16 +40,16 @@ export function commentsPage(frame: SiteFrame, { status, query, threads, titles,
   const collecting = html`To collect comments, <a href="${sitePath(frame.site.id, 'settings')}#reviews">create a review link</a>.`;
   const empty = status === 'open' ? html`No open comments. ${collecting}` : 'No resolved comments.';
   const main = html`<h1>Comments</h1>
-<p class="actions filter">${filter('Open', path, status === 'open')}${filter('Resolved', `${path}?status=resolved`, status === 'resolved')}</p>
+${choices('Status', [
+  { href: path, words: 'Open', current: status === 'open' },
+  { href: `${path}?status=resolved`, words: 'Resolved', current: status === 'resolved' },
+])}
 ${threads.length === 0 ? html`<p class="panel empty">${empty}</p>` : threads.map((thread) => threadPanel(thread, frame, { query, title: titles.get(thread.page) }))}
 ${next === null ? null : html`<p><a href="${path}?status=${status}&amp;cursor=${encodeURIComponent(next)}">Older comments</a></p>`}`;
   return sitePage(frame, 'comments', { title: 'Comments', main });
 }
 
 const kinds = { owner: 'owner of the site', collaborator: 'collaborator', agent: 'agent' };
-
-const filter = (words: string, href: string, isCurrent: boolean) =>
-  html`<a href="${href}"${isCurrent ? html` aria-current="true"` : null}>${words}</a>`;
 
 function threadPanel(
   thread: ThreadShown,

@@ -5,6 +5,7 @@ import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { agentHtml } from './agents.ts';
 import { accountPage, type Frame, type SiteFrame, sitePage } from './frame.ts';
+import { choices } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 export type EntryShown = {
@@ -54,7 +55,12 @@ ${list(frame, accountHistoryPath, page)}`;
 }
 
 function list(frame: Frame, path: string, { entries, agents, span, next }: HistoryPage): Html {
-  return html`<p class="actions filter">${spans.map(([name, words]) => html`<a href="${path}${name ? `?since=${name}` : ''}"${name === span ? html` aria-current="true"` : null}>${words}</a>`)}</p>
+  const periods = spans.map(([name, words]) => ({
+    href: name ? `${path}?since=${name}` : path,
+    words,
+    current: name === span,
+  }));
+  return html`${choices('Period', periods)}
 ${entries.length === 0 ? html`<p class="panel empty">Nothing was done in this period.</p>` : html`<ol class="rows">${entries.map((entry) => item(entry, frame, agents))}</ol>`}
 ${next === null ? null : html`<p><a href="${path}?since=${span}&amp;cursor=${encodeURIComponent(next)}">Older</a></p>`}`;
 }
