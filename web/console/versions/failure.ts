@@ -12,7 +12,7 @@ export type LiveShown = VersionShown & { restoredAt: Date | null };
 const linesShown = 12;
 
 /** One plain sentence; a compiler's message follows, collapsed. */
-export function reasonHtml(error: VersionShown['error']): Html {
+function reasonHtml(error: VersionShown['error']): Html {
   const { sentence, raw } = reasonOf(error);
   return html`<p class="fault">${sentence}</p>
 ${raw === null ? null : html`<details><summary>The exact message</summary>${logBox(raw, 'The exact message')}</details>`}`;
@@ -30,30 +30,34 @@ export function failedPanel(
   return html`<section class="panel" id="failed">
 <h2>Version ${version.number} could not be published</h2>
 ${reasonHtml(version.error)}
-<p>${whatVisitorsSee(site, live, version)} ${whatHelps(version, isUnchanged)}</p>
+<p>${whatVisitorsSee(site, live?.number ?? null, version)} ${whatHelps(version, isUnchanged)}</p>
 ${log === '' ? null : html`<h3>The last lines of the log</h3>${logBox(lastLines(log, linesShown), 'End of the build log')}`}
 <div class="actions"><a class="button quiet small" href="${path}${log === '' ? '' : '#log'}">${log === '' ? 'More about this version' : 'Read the whole log'}</a>${isAgain ? button(form, `${sitePath(site.id)}/publish`, 'Publish again') : null}${agentLink}</div>
 </section>`;
 }
 
-export const agentLink = html`<a class="button quiet small" href="/account/agents/connect">Connect an agent</a>`;
+const agentLink = html`<a class="button quiet small" href="/account/agents/connect">Connect an agent</a>`;
 
-/** `live`: null if nothing is. */
-export function whatVisitorsSee(
-  site: SiteFrame['site'],
-  live: { number: number } | null,
-  failed: Pick<VersionShown, 'number'>,
-): string {
-  if (site.archived) return 'Visitors see that the site is closed.';
-  if (site.blocked !== null) return 'Visitors do not see the site while it is blocked.';
-  if (!live) return 'Visitors see nothing yet.';
-  return live.number > failed.number
-    ? `Visitors see version ${live.number}.`
-    : `Visitors still see version ${live.number}: nothing has to be restored.`;
+/** The same on the page of the version itself, which has its log. `live`: the number of the live version. */
+export function failureHtml(version: VersionShown, site: SiteFrame['site'], live: number | null): Html {
+  const { error } = version;
+  return html`${reasonHtml(error)}<p>${whatVisitorsSee(site, live, version)} ${error?.retryable ? onOurSide : 'Ask your agent to fix it.'}</p><div class="actions">${agentLink}</div>`;
 }
 
+/** `live`: the number of the live version; null if none is. */
+function whatVisitorsSee(site: SiteFrame['site'], live: number | null, failed: VersionShown): string {
+  if (site.archived) return 'Visitors see that the site is closed.';
+  if (site.blocked !== null) return 'Visitors do not see the site while it is blocked.';
+  if (live === null) return 'Visitors see nothing yet.';
+  return live > failed.number
+    ? `Visitors see version ${live}.`
+    : `Visitors still see version ${live}: nothing has to be restored.`;
+}
+
+const onOurSide = 'The failure was on our side, so publishing again can work.';
+
 function whatHelps({ error }: VersionShown, isUnchanged: boolean): string {
-  if (error?.retryable) return 'The failure was on our side, so publishing again can work.';
+  if (error?.retryable) return onOurSide;
   if (!isUnchanged) return 'The site has changed since, so publishing may work now. If it fails again, ask your agent.';
   return error?.code === 'build_failed'
     ? 'Nothing has changed since, so publishing again would fail in the same way. Ask your agent to fix it.'

@@ -4,7 +4,7 @@ import { type SiteFrame, sitePage } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';
 import type { WrittenPage } from '#web/page.ts';
-import { agentLink, reasonHtml, whatVisitorsSee } from './failure.ts';
+import { failureHtml } from './failure.ts';
 import { endedLog, isRunning, kindWords, runningPanel, stateMark, type VersionShown, when } from './versions.ts';
 
 type Changed = { path: string; bytes: number };
@@ -34,7 +34,7 @@ export function versionPage(frame: SiteFrame, page: VersionPage): WrittenPage {
   const main = html`<p class="back"><a href="${sitePath(site.id)}">Overview</a></p>
 <h1>Version ${version.number}</h1>
 <p class="lead">${stateMark(version, site)} · ${kindWords(version.kind)} · ${when(version.created_at, now)} by ${version.by}</p>
-${version.error ? html`${reasonHtml(version.error)}<p>${whatVisitorsSee(site, live === null ? null : { number: live }, version)} ${version.error.retryable ? 'The failure was on our side, so publishing again can work.' : 'Ask your agent to fix it.'}</p><div class="actions">${agentLink}</div>` : null}
+${version.error ? failureHtml(version, site, live) : null}
 ${restore ? restorePanel(frame, page) : null}
 ${canCompare ? html`<section class="panel"><p>See pictures of the pages that look different from ${version.status === 'live' ? 'the version before' : 'the live version'}, and a list of the other pages.</p>${form({ action: `${path}/compare`, inline: true }, html`<button class="quiet">Compare</button>`)}</section>` : null}
 ${running ? runningPanel(version, log, { now, progress: `${path}/progress` }) : null}
