@@ -9,14 +9,17 @@ type Sentence = (detail: Detail, name: string, about: About) => string | null;
 export type About = { status?: string; timeZone?: string };
 
 const booked = (of: Record<'booking' | 'block', string>): Sentence => {
-  return ({ kind, from, to, start }, _, { timeZone }) => {
+  return ({ kind, start }, _, { timeZone }) => {
     if (kind !== 'booking' && kind !== 'block') return null;
-    const [was, is] = [momentOf(from, timeZone), momentOf(to ?? start, timeZone)];
-    if (is === null) return `${of[kind]}.`;
-    return was === null
-      ? `${of[kind]} for ${is}.`
-      : `${of[kind].replace(' to another time', '')} from ${was} to ${is}.`;
+    const at = momentOf(start, timeZone);
+    return at === null ? `${of[kind]}.` : `${of[kind]} for ${at}.`;
   };
+};
+
+const moved: Sentence = ({ kind, from, to: until }, _, { timeZone }) => {
+  if (kind !== 'booking' && kind !== 'block') return null;
+  const [was, is] = [momentOf(from, timeZone), momentOf(until, timeZone)];
+  return was === null || is === null ? `Moved a ${kind} to another time.` : `Moved a ${kind} from ${was} to ${is}.`;
 };
 
 /** By action. Null where an older entry does not say it. */
@@ -46,7 +49,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'timetable.updated': ({ changed: parts }) =>
     Array.isArray(parts) ? changed(parts.map((part) => bookingParts[String(part)])) : null,
   'booking.created': booked({ booking: 'Added a booking', block: 'Blocked time in a calendar' }),
-  'booking.moved': booked({ booking: 'Moved a booking to another time', block: 'Moved a block to another time' }),
+  'booking.moved': moved,
   'booking.cancelled': booked({ booking: 'Cancelled a booking', block: 'Removed a block from a calendar' }),
   'account.updated': ({ changed: parts, asked }) => {
     if (!Array.isArray(parts)) return null;
