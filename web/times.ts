@@ -36,7 +36,7 @@ export function exact(moment: Date): string {
   return `${formats().inFull.format(moment)} UTC`;
 }
 
-/** "3 March 2027 at 15:05", on a page that names the zone. */
+/** "3 March 2027 at 15:05", for a text that names the zone. */
 export function exactIn(moment: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone }).format(moment);
 }

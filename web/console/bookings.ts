@@ -57,11 +57,11 @@ export type ComingView = {
 };
 
 export function comingPage(frame: SiteFrame, { timetable, bookings, isCut, feeds }: ComingView): WrittenPage {
-  const list = `${sitePath(frame.site.id, 'bookings')}/list`;
+  const all = `${sitePath(frame.site.id, 'bookings')}/list`;
   const main = html`${head(frame, timetable, 'coming')}
 <section><h2>To come</h2>
-${bookings.length === 0 ? html`<p class="panel empty">No bookings to come.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>${zoneHint(timetable)}`}
-<p class="hint">${isCut ? 'Not all bookings fit on the page. ' : null}<a href="${list}">See all bookings, also past and cancelled ones</a></p>
+${list(frame, { timetable, bookings }, 'No bookings to come.')}
+<p class="hint">${isCut ? 'Not all bookings fit on the page. ' : null}<a href="${all}">See all bookings, also past and cancelled ones</a></p>
 </section>
 ${feedSection(frame, feeds)}`;
   return sitePage(frame, 'bookings', { title: 'Bookings', main });
@@ -125,9 +125,18 @@ export function bookingListPage(
   const main = html`${head(frame, timetable, 'list')}
 <section><h2>Newest first</h2>
 ${choices('Status', filters)}
-${bookings.length === 0 ? html`<p class="panel empty">No bookings.</p>` : html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>${zoneHint(timetable)}`}
+${list(frame, { timetable, bookings }, 'No bookings.')}
 ${olderLink(link(status), cursor)}</section>`;
   return sitePage(frame, 'bookings', { title: 'Bookings', main });
+}
+
+function list(
+  frame: SiteFrame,
+  { timetable, bookings }: Pick<BookingListView, 'timetable' | 'bookings'>,
+  none: string,
+): Html {
+  if (bookings.length === 0) return html`<p class="panel empty">${none}</p>`;
+  return html`<ul class="rows">${bookings.map((booking) => listRow(frame, timetable, booking))}</ul>${zoneHint(timetable)}`;
 }
 
 function listRow(frame: SiteFrame, timetable: TimetableShown, booking: BookingShown): Html {

@@ -2,6 +2,7 @@
  * Mails about payments by link: to the site's address for notices, and to the payer. The subject of one to a payer
  * contains no text of the site's owner.
  */
+import { exactIn } from '#web/times.ts';
 import { accountButton, type Reach, reachBlocks, type WrittenMail, write } from './layout.ts';
 
 export type PaymentFacts = Reach & {
@@ -141,10 +142,8 @@ function rows(facts: PaymentFacts): (readonly [string, string])[] {
   ];
 }
 
-function timeOf(moment: string, { timeZone = 'UTC' }: Pick<PaymentFacts, 'timeZone'>): string {
-  const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone });
-  return `${written.format(new Date(moment))} (${timeZone})`;
-}
+const timeOf = (moment: string, { timeZone = 'UTC' }: Pick<PaymentFacts, 'timeZone'>): string =>
+  `${exactIn(new Date(moment), timeZone)} (${timeZone})`;
 
 const optional = (label: string, value: string | null): (readonly [string, string])[] =>
   value === null ? [] : [[label, value]];

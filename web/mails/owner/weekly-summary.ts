@@ -56,7 +56,7 @@ function headline(sites: readonly SiteWeek[]): string {
   const sum = (of: 'visits' | 'enquiries' | 'bookings') => sites.reduce((total, site) => total + site[of], 0);
   return [
     counted(sum('visits'), 'visit'),
-    ...(sum('enquiries') > 0 ? [counted(sum('enquiries'), 'message', 'messages')] : []),
+    ...(sum('enquiries') > 0 ? [counted(sum('enquiries'), 'message')] : []),
     ...(sum('bookings') > 0 ? [counted(sum('bookings'), 'booking')] : []),
   ].join(', ');
 }
