@@ -77,7 +77,10 @@ export function openMailer(options: { url: string; from: string }): Mailer {
   };
 }
 
-/** Most processes send no mail, so the package is loaded here. `smtp:` upgrades to TLS if the server offers it; `?requireTLS=true` refuses to send without. */
+/**
+ * Most processes send no mail, so the package is loaded here. `smtp:` upgrades to TLS if the server offers it;
+ * `?requireTLS=true` refuses to send without.
+ */
 async function connect({ url, from }: { url: string; from: string }) {
   const [{ createTransport }, { default: addressparser }] = await Promise.all([
     import('nodemailer'),

@@ -26,7 +26,8 @@ type Deps = { clock: Clock; config: Config };
 
 /**
  * Open threads that a person opened, and in which a reviewer had the last word: not an agent, and not that account
- * itself, signed in. A reviewer comments in the name of the account that made the link. Takes the times between which the last change was.
+ * itself, signed in. A reviewer comments in the name of the account that made the link. Takes the times between which
+ * the last change was.
  */
 const isWaiting = `thread.status = 'open' and (thread.owner_mailed_at is null or thread.owner_mailed_at < thread.changed_at)
   and thread.changed_at > ? and thread.changed_at <= ? and exists (

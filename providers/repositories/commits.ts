@@ -66,7 +66,10 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
   return stdout.toString().trim();
 }
 
-/** A first commit has all files of a site: their pack is kept as one file, which is written and synced faster than a file for each object. */
+/**
+ * A first commit has all files of a site: their pack is kept as one file, which is written and synced faster than a file
+ * for each object.
+ */
 const onePack = { 'fastimport.unpackLimit': '1' };
 
 /**

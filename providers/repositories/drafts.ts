@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import { parse as parseToml } from 'smol-toml';
 import { extensionOf } from '#providers/paths.ts';
 
+const load = createRequire(import.meta.url);
 /** Loaded at its first use: its 70 modules delay each start. */
-const yaml = (): typeof import('yaml') => createRequire(import.meta.url)('yaml');
+const yaml = (): typeof import('yaml') => load('yaml');
 
 /** Front matter, found by the regular expression of the site framework, so that both agree on drafts. */
 const frontMatter = /(?:^\uFEFF?|^\s*\n)(---|\+\+\+)([\s\S]*?\n)(?:---|\+\+\+)/;

@@ -144,7 +144,7 @@ export function movePage(frame: SiteFrame, view: MoveView): WrittenPage {
     : html`<p class="panel empty">The timetable no longer offers this service, so it lists no free times.</p>`;
   const main = html`<h1>${title}</h1>
 <p class="lead">${serviceName(timetable, booking)}${booking.visitor ? `, ${booking.visitor.name}` : null}: ${whenWords(timetable, booking)}</p>
-<p>${told}${booking.kind === 'block' ? null : ' The price and the reference stay the same.'}</p>
+${booking.kind === 'block' ? null : html`<p>${told} The price and the reference stay the same.</p>`}
 ${booking.kind === 'block' || booking.created_by ? anyTime(frame, path, booking, zone) : null}
 ${day ? dayForm(frame, path, day, zone) : null}
 ${booking.kind === 'block' ? null : days}`;

@@ -10,22 +10,21 @@ import { sitePath } from './tabs.ts';
 
 /** Asks for the amount, and then before it acts. `amount`: what was typed. The payment itself where nothing is left to refund. */
 export function refundPage(frame: SiteFrame, payment: PaymentShown, amount: number | null): WrittenPage {
-  const { currency, refundable_amount: left } = payment;
+  const { refundable_amount: left } = payment;
   if (left === 0) return paymentPage(frame, payment);
   return amount !== null && amount > 0 && amount <= left
     ? refundQuestion(frame, payment, amount)
-    : refundForm(frame, payment, written({ amount: left, currency }));
+    : refundForm(frame, payment);
 }
 
 const refundPath = ({ site }: SiteFrame, { id }: PaymentShown) => `${sitePath(site.id, 'payments')}/${id}/refund`;
 
-function refundForm(frame: SiteFrame, payment: PaymentShown, all: string): WrittenPage {
+function refundForm(frame: SiteFrame, payment: PaymentShown): WrittenPage {
   const { currency, refundable_amount: left } = payment;
+  const all = written({ amount: left, currency });
   const path = refundPath(frame, payment);
-  const amount = fieldsOf(
-    frame,
-    path,
-  )({
+  const field = fieldsOf(frame, path);
+  const amount = field({
     name: 'amount',
     label: `Amount to refund, in ${currency}`,
     hint: `At most ${all}. Nothing is refunded yet: you confirm it on the next page.`,

@@ -61,7 +61,7 @@ function rankings({ views, pages, referrers, devices, countries }: VisitorsPage)
     ['Devices', devices.map((one) => [deviceNames[one.device] ?? one.device, one.views])],
   ];
   if (countries) columns.push(['Countries', countries.map((one) => [countryName(one.country), one.views])]);
-  return html`<div class="columns">${columns.map(([title, rows]) => html`${ranking(title, rows, views)}\n`)}</div>`;
+  return html`<div class="columns">${columns.map(([title, rows]) => ranking(title, rows, views))}</div>`;
 }
 
 const number = (value: number) => new Intl.NumberFormat('en').format(value);

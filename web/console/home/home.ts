@@ -32,8 +32,7 @@ export type HomePage = {
 export function homePage(frame: Frame, page: HomePage): WrittenPage {
   const { requests, refusals, invitations, waiting, sites } = page;
   const waits = [requests, refusals, invitations, waiting].some(({ length }) => length > 0);
-  const open = sites.filter(({ deletion }) => !deletion);
-  const own = new Set(open.map(({ id }) => id));
+  const own = new Set(sites.filter(({ deletion }) => !deletion).map(({ id }) => id));
   const main = html`<h1>Home</h1>
 ${requests.map((request) => requestPanel(request, frame, page))}
 ${refusals.length > 0 ? refusalList(frame, page) : null}

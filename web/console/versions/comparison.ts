@@ -1,5 +1,4 @@
 /** Two versions of a site beside each other: which pages look different, before a preview is published. */
-
 import { type SiteFrame, sitePage } from '#web/console/frame.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { type Html, html } from '#web/html.ts';

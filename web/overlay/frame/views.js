@@ -1,5 +1,4 @@
-/** The list of threads, and one thread. */
-
+/** The list of threads, one thread, and what else a view shows. */
 import { make } from '#web/dom.js';
 import { pageName } from '#web/page-names.js';
 import { readerTime, shortDate } from '#web/reader-times.js';
@@ -12,9 +11,14 @@ import { byId } from './dom.js';
 
 /** @typedef {'pill' | 'welcome' | 'picking' | 'list' | 'compose' | 'thread' | 'ended'} View */
 
-/** @type {Record<View, string>} */
+/** @type {Record<View, string>} The element that has the keyboard focus at first. */
 export const focused = {
-  ...{ welcome: 'begin', compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' },
+  welcome: 'begin',
+  compose: 'words',
+  list: 'point',
+  thread: 'back',
+  picking: 'stop',
+  pill: 'start',
   ended: 'exit',
 };
 
