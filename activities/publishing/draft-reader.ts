@@ -2,8 +2,10 @@
  * Reads which posts are drafts, within a limit of time: parsers of YAML and TOML can need the square of a text's
  * length. Short texts are read here, with pauses, and long ones in a thread.
  */
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import {
   type DraftData,
   type DraftMark,
@@ -24,6 +26,8 @@ export type DraftReader = {
 const readMs = 20_000;
 const shortMax = 4_096;
 const memory = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+/** Marks of short texts, by their hashes. A publish changes few posts, and parsing all of a blog takes longest. */
+const known = new LRUCache<string, DraftMark>({ max: 100_000 });
 
 export function createDraftReader(limitMs = readMs): DraftReader {
   const pause = startSlices();
@@ -47,7 +51,7 @@ export function createDraftReader(limitMs = readMs): DraftReader {
       if (leftMs <= 0) throw tooLong();
       const began = performance.now();
       try {
-        const mark = data.text.length <= shortMax ? draftMarkOf(data) : await inThread(data);
+        const mark = data.text.length <= shortMax ? knownMarkOf(data) : await inThread(data);
         return mark !== 'no draft';
       } finally {
         leftMs -= performance.now() - began;
@@ -58,6 +62,13 @@ export function createDraftReader(limitMs = readMs): DraftReader {
       await thread?.terminate();
     },
   };
+}
+
+function knownMarkOf(data: DraftData): DraftMark {
+  const key = hash('sha256', `${data.format} ${data.text}`);
+  const mark = known.get(key) ?? draftMarkOf(data);
+  known.set(key, mark);
+  return mark;
 }
 
 function tooLong(): UnreadableFrontMatter {
