@@ -70,16 +70,16 @@ export async function writeSnapshot(
     found += 1;
     return drafts === 'with drafts';
   };
-  const stored = store.scratch.put(name, Readable.from(tar, { objectMode: false }));
+  const stored = store.scratch.put(name, Readable.from(inBlocks(tar as AsyncIterable<Buffer>), { objectMode: false }));
   stored.catch(() => tar.destroy());
   try {
     const { siteId, sourceCommit, contentCommit } = commits;
     const to = { tar, executed };
+    const posts = contentCommit ? repositories.listTree(siteId, 'content', contentCommit) : undefined;
+    posts?.catch(() => {}); // Awaited below, unless the source fails.
     await addSource(to, repositories, siteId, sourceCommit, signal);
-    if (contentCommit) {
-      const posts = await repositories.listTree(siteId, 'content', contentCommit);
-      await addTree(to, repositories, { siteId, repository: 'content', files: posts, root: '' }, takes, signal);
-    }
+    if (posts)
+      await addTree(to, repositories, { siteId, repository: 'content', files: await posts, root: '' }, takes, signal);
     await store.scratch.put(digestName(name), Readable.from([Buffer.from(executed.digest())]));
     tar.finalize();
   } catch (error) {
@@ -159,13 +159,23 @@ function mountOf(repository: Repository, path: string): string {
   return mountedInPublic.has(path) ? `public/${path}` : path;
 }
 
+/** Fewer and larger chunks: writing each to a file takes longer than making it. */
+async function* inBlocks(tar: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [parts, bytes]: [Buffer[], number] = [[], 0];
+  for await (const part of tar) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes < 262_144) continue;
+    yield Buffer.concat(parts);
+    [parts, bytes] = [[], 0];
+  }
+  yield Buffer.concat(parts);
+}
+
 /** Adds one file, with backpressure. */
 function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    const entry = tar.entry({ name, size: content.length, mode: 0o644 }, (error) =>
-      error ? reject(error) : resolve(),
-    );
-    entry.end(content);
+    tar.entry({ name, mode: 0o644 }, content, (error) => (error ? reject(error) : resolve()));
   });
 }
 
