@@ -1,4 +1,5 @@
 /** The build of one deployment: reads its snapshot, saves its log and output, and puts it live or saves it as a draft. */
+import { finished } from 'node:stream/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { nonRetryable } from '#activities/failures.ts';
@@ -109,7 +110,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
         limits: buildLimits(limitsOf(deps.config, deployment.site, deps.clock.now())),
         signal: cancellationSignal,
         onLog: job.log.write,
-        ...outputHandlers(deps, deployment, job),
+        ...outputHandlers(deps, deployment, job, finished(source)),
         ...cached,
       });
       const came = ended.status === 'failed' ? ended.code : ended.status;
@@ -136,8 +137,10 @@ function outputHandlers(
   deps: BuilderDeps,
   deployment: Deployment,
   job: BuildJob,
+  sourceRead: Promise<void>,
 ): Pick<BuildRequest, 'held' | 'onFile' | 'onHeld' | 'onBuilt'> {
-  const held = heldFiles(deps, deployment.site);
+  // Not earlier: looking for thousands of files would delay the source, and nothing needs them until the site is built.
+  const held = sourceRead.then(() => heldFiles(deps, deployment.site));
   const output = createOutputStorer(deps.store, held);
   let storing: Promise<void> | undefined;
   const from = performance.now();
