@@ -159,9 +159,17 @@ test('an explicitly unprotected build gives the same files', {
   timeout: 60_000,
 }, async () => {
   const sandbox = await openUnprotectedSandbox({ dataDir, owner: newOwner(), onProgress: () => {} });
-  const { outcome, files } = await build(sandbox, site());
+  const copied = {
+    'ä.txt': Buffer.from('ä'),
+    [`${'long/'.repeat(60)}name.txt`]: Buffer.alloc(65_536, 'x'),
+    'empty.txt': Buffer.alloc(0),
+    'long.bin': Buffer.alloc(3_000_000, 'long '),
+  };
+  const inPublic = Object.entries(copied).map(([path, bytes]) => [`public/${path}`, bytes]);
+  const { outcome, files } = await build(sandbox, site(Object.fromEntries(inPublic)));
   expect(outcome).toEqual({ status: 'built' });
   expect(String(files.get('index.html'))).toContain('<h1>Hello</h1>');
+  expect(Object.fromEntries(files)).toMatchObject(copied);
   const slow = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 2_000 } });
   expect(slow.outcome).toMatchObject({ code: 'build_timeout' });
   expect(await sandbox.removeOrphanBuilds(async () => false)).toBe(0);

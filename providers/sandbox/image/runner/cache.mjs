@@ -12,7 +12,7 @@ const kept = ['astro'];
 function* files(folder) {
   for (const part of kept) {
     if (!lstatSync(join(folder, part), { throwIfNoEntry: false })?.isDirectory()) continue;
-    for (const path of listFiles(folder, part)) {
+    for (const [path] of listFiles(folder, part)) {
       const found = lstatSync(join(folder, path));
       if (found.isFile() && found.size <= wholeBytesMax) yield { path, bytes: found.size, changed: found.mtimeMs };
     }
@@ -34,7 +34,6 @@ function stateOf(folder) {
  */
 export async function takeCache(stream, folder) {
   await unpack(stream, folder).catch(async () => {
-    stream.resume();
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder);
   });
@@ -50,7 +49,7 @@ export async function takeCache(stream, folder) {
 export async function writeCache(tar, folder, given) {
   try {
     if (stateOf(folder) === given) return;
-    for (const { path } of files(folder)) await add(tar, `cache/${path}`, readPlain(join(folder, path)));
+    for (const { path } of files(folder)) await add(tar, `cache/${path}`, readPlain(join(folder, path)) ?? '');
   } catch {
     // The build has succeeded; the next one starts without a cache.
     await add(tar, 'cache', '');

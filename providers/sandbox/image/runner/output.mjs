@@ -7,12 +7,13 @@ import { SiteFailure } from './source.mjs';
 
 /** Larger files exceed every limit: they are streamed without reading, and the worker refuses them. */
 export const wholeBytesMax = 64 * 1_048_576;
+const knownMax = 500;
 
 /**
- * Every path below a folder except folders, sorted within each.
+ * Everything below a folder except folders, by path, sorted within each.
  * @param {string} root
  * @param {string} folder
- * @returns {Generator<string>}
+ * @returns {Generator<[path: string, item: import('node:fs').Dirent]>}
  */
 export function* listFiles(root, folder) {
   const items = readable(folder, () => readdirSync(join(root, folder), { withFileTypes: true }));
@@ -20,7 +21,7 @@ export function* listFiles(root, folder) {
   for (const item of items) {
     const path = `${folder}/${item.name}`;
     if (item.isDirectory()) yield* listFiles(root, path);
-    else yield path;
+    else yield [path, item];
   }
 }
 
@@ -51,7 +52,7 @@ const kinds = [
   ['isCharacterDevice', 'a device'],
 ];
 
-/** @param {import('node:fs').Stats} found */
+/** @param {import('node:fs').Stats | import('node:fs').Dirent} found */
 function kindOf(found) {
   return kinds.find(([test]) => found[test]())?.[1] ?? 'not a regular file';
 }
@@ -70,7 +71,7 @@ function requireHome(root) {
 }
 
 /**
- * Writes `dist/` to the tar. A file whose hash is in `held` is only listed in `held.json`.
+ * Writes `dist/` to the tar. A file whose hash is in `held` is only listed in a `held.json`.
  * @param {import('tar-stream').Pack} tar
  * @param {string} root
  * @param {ReadonlySet<string>} held
@@ -78,30 +79,29 @@ function requireHome(root) {
 export async function writeOutput(tar, root, held) {
   requireHome(root);
   const known = [];
-  for (const path of listFiles(root, 'dist')) {
-    const found = readable(path, () => lstatSync(join(root, path)));
-    if (!found.isFile()) {
+  for (const [path, item] of listFiles(root, 'dist')) {
+    if (!item.isFile())
       throw new SiteFailure(
-        `The build wrote ${path}, which is ${kindOf(found)}. A site can contain only regular files.`,
+        `The build wrote ${path}, which is ${kindOf(item)}. A site can contain only regular files.`,
       );
-    }
-    if (found.size > wholeBytesMax) {
-      await pipeline(
-        createReadStream(join(root, path)),
-        tar.entry({ name: path, size: found.size, mtime: new Date(0) }),
-      );
+    const file = `${root}/${path}`;
+    const content = readable(path, () => readPlain(file));
+    if (!content) {
+      const { size } = lstatSync(file);
+      await pipeline(createReadStream(file), tar.entry({ name: path, size, mtime: new Date(0) }));
       continue;
     }
-    const content = readable(path, () => readPlain(join(root, path)));
     const sha256 = held.size > 0 ? hash('sha256', content) : undefined;
     if (sha256 !== undefined && held.has(sha256)) known.push([path, sha256]);
     else await add(tar, path, content);
+    // The worker reads them while this process reads the next files.
+    if (known.length === knownMax) await add(tar, 'held.json', JSON.stringify(known.splice(0)));
   }
   await add(tar, 'held.json', JSON.stringify(known));
 }
 
 /**
- * Adds an entry and waits until there is room for the next.
+ * Adds an entry with a copy of the content, and waits until there is room for the next.
  * @param {import('tar-stream').Pack} tar
  * @param {string} name
  * @param {string | Buffer} content
@@ -109,18 +109,25 @@ export async function writeOutput(tar, root, held) {
  */
 export function add(tar, name, content) {
   return new Promise((resolve, reject) => {
-    tar.entry({ name, mtime: new Date(0) }, content, (error) => (error ? reject(error) : resolve()));
+    tar.entry({ name, mtime: new Date(0) }, Buffer.from(content), (error) => (error ? reject(error) : resolve()));
   });
 }
 
+// Most files fit, which saves asking for their size.
+const shared = Buffer.allocUnsafe(65_536);
+
 /**
- * The bytes of a regular file. Opening it follows no link and does not block on a pipe.
+ * The bytes of a regular file, until the next call; undefined if it is too large. Opening it follows no link and does not block on a pipe.
  * @param {string} path
  */
 export function readPlain(path) {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const content = Buffer.allocUnsafe(fstatSync(file).size);
+    const first = readSync(file, shared);
+    if (first < shared.length) return shared.subarray(0, first);
+    const { size } = fstatSync(file);
+    if (size > wholeBytesMax) return undefined;
+    const content = Buffer.allocUnsafe(size);
     let read = 0;
     while (read < content.length) {
       const got = readSync(file, content, read, content.length - read, read);

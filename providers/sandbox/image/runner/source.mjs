@@ -1,8 +1,6 @@
 /** Unpacks a tar from the worker. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { extract } from 'tar-stream';
 
 /** A failure that the owner of the site can fix; the message is for them. */
 export class SiteFailure extends Error {
@@ -14,38 +12,69 @@ export class SiteFailure extends Error {
 }
 
 /**
- * Writes the tar's files below `root`. The worker made the tar, so anything but regular files is a platform error.
- * @param {import('node:stream').Readable} stream
+ * Writes the tar's files below `root`. The worker made the tar, so anything but regular files is a platform error. A stream for each entry,
+ * or waiting for each write to the in-memory folder, would take most of the time.
+ * @param {AsyncIterable<Buffer>} stream
  * @param {string} root
  */
 export async function unpack(stream, root) {
-  const entries = extract();
-  const fed = pipeline(stream, entries);
-  fed.catch(() => {}); // The loop below gets the same error.
+  const bytes = countedBytes(stream);
   const made = new Set();
-  // Synchronous, because waiting for each write to the in-memory folder would take most of the time.
-  /** @param {string} folder */
-  const make = (folder) => made.has(folder) || (made.add(folder) && mkdirSync(folder, { recursive: true }));
-  for await (const entry of entries) {
-    const { name, type } = entry.header;
-    const path = join(root, checkPath(name));
-    if (type === 'directory') make(path);
-    else if (type === 'file' || type === 'contiguous-file') {
-      make(dirname(path));
-      writeFileSync(path, await contentOf(entry), { flag: 'wx' });
-      continue;
-    } else throw new Error(`The source contains ${name}, a ${type}.`);
-    entry.resume();
+  try {
+    for (let entry = await nextEntry(bytes); entry; entry = await nextEntry(bytes)) {
+      const path = join(root, checkPath(entry.name));
+      const folder = dirname(path);
+      if (!made.has(folder)) mkdirSync(folder, { recursive: true });
+      made.add(folder);
+      writeFileSync(path, entry.content, { flag: 'wx' });
+    }
+  } finally {
+    for await (const _ of stream); // What follows it in the input comes after its end.
   }
-  await fed;
 }
 
-/** @param {AsyncIterable<unknown>} entry */
-async function contentOf(entry) {
-  /** @type {Buffer[]} */
-  const chunks = [];
-  for await (const chunk of entry) chunks.push(/** @type {Buffer} */ (chunk));
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+/**
+ * The next file of a tar in POSIX format, whose extended headers contain only a path; undefined at its end.
+ * @param {ReturnType<typeof countedBytes>} bytes
+ * @returns {Promise<{ name: string, content: Buffer } | undefined>}
+ */
+async function nextEntry(bytes, longName = '') {
+  const header = await bytes(512);
+  if (header[0] === 0) return undefined;
+  /** @type {(from: number, to: number) => string} */
+  const field = (from, to) => header.toString('utf8', from, to).split('\0', 1)[0] ?? '';
+  const size = Number.parseInt(field(124, 136), 8);
+  if (field(257, 263) !== 'ustar' || !(size >= 0)) throw new Error('The input is not a tar.');
+  const name = longName || [field(345, 500), field(0, 100)].filter(Boolean).join('/');
+  const content = await bytes(size);
+  await bytes(-size & 511);
+  const type = field(156, 157);
+  if (type === 'x') return await nextEntry(bytes, content.toString('utf8', content.indexOf('=') + 1, size - 1));
+  if (type !== '0') throw new Error(`The source contains ${name}, which is not a regular file.`);
+  return { name, content };
+}
+
+/**
+ * Reads as many bytes as are asked for.
+ * @param {AsyncIterable<Buffer>} stream
+ */
+function countedBytes(stream) {
+  const chunks = stream[Symbol.asyncIterator]();
+  let rest = Buffer.alloc(0);
+  /** @param {number} wanted */
+  return async (wanted) => {
+    const parts = [rest];
+    let length = rest.length;
+    while (length < wanted) {
+      const { done, value } = await chunks.next();
+      if (done) throw new Error('The input is truncated.');
+      parts.push(value);
+      length += value.length;
+    }
+    const all = parts.length > 1 ? Buffer.concat(parts) : rest;
+    rest = all.subarray(wanted);
+    return all.subarray(0, wanted);
+  };
 }
 
 /** @param {string} name */

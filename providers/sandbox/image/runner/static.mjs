@@ -12,7 +12,7 @@ const folder = 'src/static';
  */
 export function linkStaticFiles(root) {
   if (!lstatSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory()) return;
-  for (const path of listFiles(root, folder)) {
+  for (const [path] of listFiles(root, folder)) {
     const name = path.slice(folder.length + 1);
     const target = join(root, 'public', name);
     try {

@@ -2,7 +2,7 @@
  * Process 1 of a sandbox: reads one site, writes its built files, then waits to be stopped.
  *
  * stdin   order, cache, source and hashes of known files, see `parts.mjs`
- * stdout  a tar: `dist/…` for each new file, `held.json` for the others, then `verdict.json`:
+ * stdout  a tar: `dist/…` for each new file, `held.json` for 500 of the others at a time, then `verdict.json`:
  *         `{ "status": "built", "ms": { … } }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`; after a
  *         successful build `cache/…` for the next one, if it has changed; then an empty `end`
  * stderr  the build log; after it the text of `endOfLog`, which site code does not know
