@@ -28,8 +28,8 @@ function stateOf(folder) {
 }
 
 /**
- * Unpacks the cache of an earlier build. If it is unreadable, the build starts without one.
- * @param {import('node:stream').Readable} stream
+ * Unpacks the cache of an earlier build. If there is none or it is unreadable, the build starts without one.
+ * @param {AsyncIterable<Buffer>} stream
  * @param {string} folder
  */
 export async function takeCache(stream, folder) {

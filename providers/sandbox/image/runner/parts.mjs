@@ -7,61 +7,38 @@
  *   source   the site as a tar
  *   held     a line for each file that the store already has: its SHA-256 in hex
  */
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
-
-const names = /** @type {const} */ (['order', 'cache', 'source', 'held']);
 
 /**
- * Splits the input into one stream per part, to be read in order. If the input is truncated, all of them fail.
- * @param {import('node:stream').Readable} stream
- * @returns {Record<(typeof names)[number], PassThrough>}
+ * Reads as many bytes as are asked for. Throws if there are no more.
+ * @param {AsyncIterable<Buffer>} stream
  */
-export function readParts(stream) {
-  const parts = {
-    order: new PassThrough(),
-    cache: new PassThrough(),
-    source: new PassThrough(),
-    held: new PassThrough(),
+export function readCounted(stream) {
+  const chunks = stream[Symbol.asyncIterator]();
+  /** @type {Buffer} */
+  let rest = Buffer.alloc(0);
+  /** @param {number} wanted */
+  return async (wanted) => {
+    const parts = [rest];
+    for (let length = rest.length; length < wanted; length += parts.at(-1)?.length ?? 0) {
+      const { done, value } = await chunks.next();
+      if (done) throw new Error('The input is truncated.');
+      parts.push(value);
+    }
+    const all = parts.length > 1 ? Buffer.concat(parts) : rest;
+    rest = all.subarray(wanted);
+    return all.subarray(0, wanted);
   };
-  for (const part of Object.values(parts)) part.on('error', () => {}); // Its reader gets the error.
-  pump(
-    stream,
-    names.map((name) => parts[name]),
-  ).catch((error) => {
-    for (const part of Object.values(parts)) part.destroy(error);
-  });
-  return parts;
 }
 
 /**
+ * Splits the input into one stream per part, each of which has to be read to its end before the next.
  * @param {import('node:stream').Readable} stream
- * @param {PassThrough[]} parts
  */
-async function pump(stream, parts) {
-  const header = Buffer.alloc(4);
-  let held = 0;
-  let left = 0;
-  let at = 0;
-  for await (const chunk of stream) {
-    let from = 0;
-    while (from < chunk.length && at < parts.length) {
-      if (left === 0) {
-        const taken = chunk.copy(header, held, from, from + 4 - held);
-        held += taken;
-        from += taken;
-        if (held < 4) continue;
-        held = 0;
-        left = header.readUInt32BE();
-        if (left === 0) parts[at++]?.end();
-      } else {
-        const bytes = chunk.subarray(from, from + left);
-        from += bytes.length;
-        left -= bytes.length;
-        const part = /** @type {PassThrough} */ (parts[at]);
-        if (!part.write(bytes)) await once(part, 'drain');
-      }
-    }
+export function readParts(stream) {
+  const bytes = readCounted(stream);
+  async function* part() {
+    for (let length = await bytes(4); length.readUInt32BE() > 0; length = await bytes(4))
+      yield await bytes(length.readUInt32BE());
   }
-  if (at < parts.length) throw new Error('The input is truncated.');
+  return { order: part(), cache: part(), source: part(), held: part() };
 }

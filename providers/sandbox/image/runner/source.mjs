@@ -1,6 +1,7 @@
 /** Unpacks a tar from the worker. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readCounted } from './parts.mjs';
 
 /** A failure that the owner of the site can fix; the message is for them. */
 export class SiteFailure extends Error {
@@ -18,7 +19,7 @@ export class SiteFailure extends Error {
  * @param {string} root
  */
 export async function unpack(stream, root) {
-  const bytes = countedBytes(stream);
+  const bytes = readCounted(stream);
   const made = new Set();
   try {
     for (let entry = await nextEntry(bytes); entry; entry = await nextEntry(bytes)) {
@@ -29,13 +30,13 @@ export async function unpack(stream, root) {
       writeFileSync(path, entry.content, { flag: 'wx' });
     }
   } finally {
-    for await (const _ of stream); // What follows it in the input comes after its end.
+    for await (const _ of stream); // The next part of the input follows.
   }
 }
 
 /**
  * The next file of a tar in POSIX format, whose extended headers contain only a path; undefined at its end.
- * @param {ReturnType<typeof countedBytes>} bytes
+ * @param {ReturnType<typeof readCounted>} bytes
  * @returns {Promise<{ name: string, content: Buffer } | undefined>}
  */
 async function nextEntry(bytes, longName = '') {
@@ -52,29 +53,6 @@ async function nextEntry(bytes, longName = '') {
   if (type === 'x') return await nextEntry(bytes, content.toString('utf8', content.indexOf('=') + 1, size - 1));
   if (type !== '0') throw new Error(`The source contains ${name}, which is not a regular file.`);
   return { name, content };
-}
-
-/**
- * Reads as many bytes as are asked for.
- * @param {AsyncIterable<Buffer>} stream
- */
-function countedBytes(stream) {
-  const chunks = stream[Symbol.asyncIterator]();
-  let rest = Buffer.alloc(0);
-  /** @param {number} wanted */
-  return async (wanted) => {
-    const parts = [rest];
-    let length = rest.length;
-    while (length < wanted) {
-      const { done, value } = await chunks.next();
-      if (done) throw new Error('The input is truncated.');
-      parts.push(value);
-      length += value.length;
-    }
-    const all = parts.length > 1 ? Buffer.concat(parts) : rest;
-    rest = all.subarray(wanted);
-    return all.subarray(0, wanted);
-  };
 }
 
 /** @param {string} name */

@@ -196,8 +196,8 @@ async function supervise(isRehearsing) {
   const { child, report } = framework;
   const exit = once(child, 'exit');
   const parts = readParts(process.stdin);
-  if (isRehearsing) rehearsed(report).catch((error) => parts.order.destroy(error));
-  const { siteUrl, endOfLog } = JSON.parse(await text(parts.order));
+  const [order] = await Promise.all([text(parts.order), isRehearsing && rehearsed(report)]);
+  const { siteUrl, endOfLog } = JSON.parse(order);
   const cpuBefore = cpuMs(child);
   const tar = pack();
   const sent = pipeline(tar, process.stdout, { end: false });
@@ -214,10 +214,12 @@ async function supervise(isRehearsing) {
   try {
     await mkdir(cacheDir);
     given = await timed(ms, 'unpack', () => unpackSite(parts));
+    const known = text(parts.held);
+    known.catch(() => {}); // Awaited below, unless the build fails.
     await timed(ms, 'build', () => runFramework(framework, exit, { root, cacheDir, siteUrl }));
     // Before the files and caches: on a shared connection it would otherwise queue behind output that is not read yet.
     endLog();
-    const held = new Set((await text(parts.held)).split('\n').filter(Boolean));
+    const held = new Set((await known).split('\n').filter(Boolean));
     await timed(ms, 'collect', () => writeOutput(tar, root, held));
     ms.cpu = cpuMs(child) - cpuBefore;
   } catch (error) {
