@@ -15,6 +15,9 @@ test.each([
   ['a.json', '{"draft": true}', true],
   ['a.yaml', 'draft: true', true],
   ['a.toml', 'draft = "true"', true],
+  ['a.toml', 'draft = true', true],
+  // What is remembered of a text is that of its format.
+  ['a.yaml', 'draft = true', false],
   ...['yes', 'on', 'y', 'YES', 'True', '1', '"yes"', "' on '", '!!bool yes'].map((value): [string, string, boolean] => [
     'a.md',
     `---\ndraft: ${value}\n---\n`,
