@@ -14,6 +14,7 @@ import { nonRetryable } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { buildDeployment } from './publishing/build.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
+import { sourceDigest } from './publishing/earlier-output.ts';
 import { removeSnapshots, type SnapshotCommits, snapshotName, writeSnapshot } from './publishing/snapshot.ts';
 
 /** On the queue `platform`: rows, repositories and the live version. */
@@ -29,7 +30,15 @@ export function publishingActivities(deps: Deps) {
     const { store, repositories } = deps;
     if (!repositories) throw errors.no_repositories('This platform does not provide git repositories.');
     const { id } = deployment;
-    const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
+    const { drafts, digest } = await writeSnapshot(
+      store,
+      repositories,
+      snapshotName(id),
+      commits,
+      'without drafts',
+      signal,
+    );
+    await deps.em().nativeUpdate(Deployment, { id }, { sourceDigest: sourceDigest(deployment.site, digest) });
     if (deployment.kind !== 'draft' || drafts === 0) return;
     await writeSnapshot(store, repositories, snapshotName(id, 'with drafts'), commits, 'with drafts', signal);
   }
@@ -51,7 +60,7 @@ export function publishingActivities(deps: Deps) {
     },
 
     async snapshotSource(deploymentId: string): Promise<void> {
-      const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId });
+      const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId }, { populate: ['site'] });
       const { site, sourceCommit, contentCommit } = deployment;
       if (isSettled(deployment.status)) return;
       const { cancellationSignal } = Context.current();

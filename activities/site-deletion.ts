@@ -2,10 +2,10 @@
 import { Context } from '@temporalio/activity';
 import { removeAlone } from '#db/removal-lock.ts';
 import { finishPurge, settleDeletion } from '#db/sites/deletion.ts';
-import { buildImagesOf, detachSiteDomains, isPurging, removeSiteRows } from '#db/sites/purge.ts';
+import { detachSiteDomains, isPurging, removeSiteRows } from '#db/sites/purge.ts';
 import { listAllFiles, recordPurgeBlobs, removePurgeBlobs } from '#db/sites/purge-files.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { cacheName } from './publishing/cache.ts';
+import { removeCaches } from './publishing/cache.ts';
 
 export function siteDeletionActivities(deps: Deps) {
   const { clock, store } = deps;
@@ -27,8 +27,7 @@ export function siteDeletionActivities(deps: Deps) {
     /** While rows still name them: the site's files, for `removeSiteFiles`, and the caches of its builds. */
     collectSiteFiles: (siteId: string) =>
       purge(siteId, async () => {
-        for (const image of await buildImagesOf(deps.em(), siteId))
-          await store.caches.remove(cacheName({ site: siteId, image }));
+        await removeCaches(deps, siteId);
         await recordPurgeBlobs(deps.em(), store, siteId, heartbeat);
       }),
 

@@ -84,6 +84,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-onboarding-made-by',
   '2026-11-27-eyes-turns',
   '2026-11-28-comments-signed-in',
+  '2026-11-28-source-digests',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

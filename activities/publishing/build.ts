@@ -18,13 +18,19 @@ import { AppError, errors } from '#runtime/errors.ts';
 import { countBuild } from '#runtime/telemetry/metrics.ts';
 import { withSpan } from '#runtime/telemetry/spans.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
-import { siteCache } from './cache.ts';
+import { draftCache, siteCache } from './cache.ts';
 import type { BuilderDeps } from './deps.ts';
+import { earlierOutput } from './earlier-output.ts';
 import { createOutputStorer, heldFiles } from './output.ts';
-import { executedBy, snapshotName } from './snapshot.ts';
+import { type Drafts, executedBy, snapshotName } from './snapshot.ts';
 
-/** One build of a deployment: its snapshot, its log, and a function that saves its output. */
-type BuildJob = { snapshot: string; log: LogWriter; save: (files: ManifestFile[], times: Times) => Promise<void> };
+/** One build of a deployment: its snapshot, its log, its caches, and a function that saves its output. */
+type BuildJob = {
+  snapshot: string;
+  log: LogWriter;
+  caches: (executed: string | undefined) => ReturnType<typeof siteCache>;
+  save: (files: ManifestFile[], times: Times) => Promise<void>;
+};
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
 /** Milliseconds of each phase as reported by the sandbox, and of the sandbox as a whole. */
 type Times = BuildTimes & { sandbox: number };
@@ -53,6 +59,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   await runBuild(deps, deployment, {
     snapshot,
     log,
+    caches: (executed) => siteCache(deps, deployment, executed),
     async save(files, times) {
       const built = performance.now();
       const [output] = await Promise.all([storeManifest(deps, files), log.close()]);
@@ -65,27 +72,39 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   });
 }
 
-/** Builds twice if there are drafts: once for the preview slot, once for publishing it. */
+/**
+ * Builds for the preview slot and for publishing it. If there are drafts, these are two builds, the second without drafts, unless that one was
+ * made before.
+ */
 async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
   const { id } = deployment;
   const hasDrafts = await snapshotExists(deps, snapshotName(id, 'with drafts'));
+  const earlier = hasDrafts ? await earlierOutput(deps, deployment) : undefined;
+  if (earlier) log.write(`Without drafts, the site is the same as in version ${earlier.number}.\n`);
+  const builds = draftBuilds({ hasDrafts, isBuilt: earlier !== undefined });
   const made: Output[] = [];
-  for (const drafts of hasDrafts ? (['with drafts', 'without drafts'] as const) : (['without drafts'] as const)) {
+  for (const drafts of builds) {
     if (hasDrafts) log.write(`Building ${drafts}.\n`);
-    const isLast = drafts === 'without drafts';
+    const isLast = drafts === builds.at(-1);
     await runBuild(deps, deployment, {
       snapshot: snapshotName(id, drafts),
       log,
+      caches: (executed) => draftCache(deps, deployment, executed, { isLast }),
       async save(files, times) {
         made.push(await storeManifest(deps, files));
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
         if (!isLast) return;
         await log.close();
-        const [output, publishedOutput = null] = made as [Output, Output?];
+        const [output, publishedOutput = earlier?.output ?? null] = made as [Output, Output?];
         await storeDraft(deps.em(), deps.clock, id, { output, publishedOutput, image: deps.sandbox.image });
       },
     });
   }
+}
+
+function draftBuilds({ hasDrafts, isBuilt }: { hasDrafts: boolean; isBuilt: boolean }): Drafts[] {
+  if (!hasDrafts) return ['without drafts'];
+  return isBuilt ? ['with drafts'] : ['with drafts', 'without drafts'];
 }
 
 async function snapshotExists({ store }: BuilderDeps, name: string): Promise<boolean> {
@@ -98,7 +117,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
   const { info, cancellationSignal } = Context.current();
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
-  const cached = await siteCache(deps, deployment, await executedBy(deps.store, job.snapshot));
+  const cached = await job.caches(await executedBy(deps.store, job.snapshot));
   try {
     const outcome = await withSpan('build', async (note) => {
       note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });

@@ -1,5 +1,6 @@
 /** Stores the output of a build: several files at a time, and only those that the live version lacks. */
 import { buffer } from 'node:stream/consumers';
+import type { Output } from '#db/deployments/deployment.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
@@ -25,6 +26,14 @@ export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'li
   const sizes = await store.sizes([...files.keys()]);
   for (const { sha256, bytes } of [...files.values()]) if (sizes.get(sha256) !== bytes) files.delete(sha256);
   return files;
+}
+
+/** Whether the store has every file of the output in full. */
+export async function isStored(store: Store, { manifestSha256 }: Output): Promise<boolean> {
+  const manifest = await store.readAll(manifestSha256);
+  const files = manifest && parseManifest(manifest);
+  const sizes = await store.sizes((files ?? []).map(({ sha256 }) => sha256));
+  return files?.every(({ sha256, bytes }) => sizes.get(sha256) === bytes) ?? false;
 }
 
 /** Stores the files of one build. `all` resolves when the last is stored. */

@@ -18,8 +18,9 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
+import { draftPicturesName } from './cache.ts';
 import { createDraftReader, type DraftReader } from './draft-reader.ts';
-import { ExecutedFiles } from './executed.ts';
+import { SnapshotDigests } from './snapshot-digests.ts';
 
 /** The build copies `public/` unchanged, so these files reach the output under their own names. */
 const mountedInPublic: ReadonlySet<string> = new Set([redirectsFile, headersFile]);
@@ -40,19 +41,21 @@ export async function executedBy({ scratch }: Store, snapshot: string): Promise<
   return digest && (await text(digest));
 }
 
+/** And what the first build of a draft left for the second. */
 export async function removeSnapshots({ scratch }: Store, deploymentId: string): Promise<void> {
   for (const drafts of ['without drafts', 'with drafts'] as const) {
     const snapshot = snapshotName(deploymentId, drafts);
     await Promise.all([scratch.remove(snapshot), scratch.remove(digestName(snapshot))]);
   }
+  await scratch.remove(draftPicturesName(deploymentId));
 }
 
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
 
-/**
- * Writes the snapshot to the scratch space of the store. Returns the number of drafts, whether included or not. Throws `build_failed` if a post
- * is unreadable.
- */
+/** `drafts` is the number of drafts, whether included or not; `digest` is the same for equal snapshots. */
+export type WrittenSnapshot = { drafts: number; digest: string };
+
+/** Writes the snapshot to the scratch space of the store. Throws `build_failed` if a post is unreadable. */
 export async function writeSnapshot(
   store: Store,
   repositories: Repositories,
@@ -60,9 +63,9 @@ export async function writeSnapshot(
   commits: SnapshotCommits,
   drafts: Drafts,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<WrittenSnapshot> {
   const tar = pack();
-  const executed = new ExecutedFiles();
+  const digests = new SnapshotDigests();
   let found = 0;
   await using reader = createDraftReader();
   const takes = async (path: string, content: Buffer) => {
@@ -74,13 +77,13 @@ export async function writeSnapshot(
   stored.catch(() => tar.destroy());
   try {
     const { siteId, sourceCommit, contentCommit } = commits;
-    const to = { tar, executed };
+    const to = { tar, digests };
     const posts = contentCommit ? repositories.listTree(siteId, 'content', contentCommit) : undefined;
     posts?.catch(() => {}); // Awaited below, unless the source fails.
     await addSource(to, repositories, siteId, sourceCommit, signal);
     if (posts)
       await addTree(to, repositories, { siteId, repository: 'content', files: await posts, root: '' }, takes, signal);
-    await store.scratch.put(digestName(name), Readable.from([Buffer.from(executed.digest())]));
+    await store.scratch.put(digestName(name), Readable.from([Buffer.from(digests.ofExecuted())]));
     tar.finalize();
   } catch (error) {
     tar.destroy();
@@ -88,12 +91,12 @@ export async function writeSnapshot(
     throw error;
   }
   await stored;
-  return found;
+  return { drafts: found, digest: digests.ofAll() };
 }
 
 /** Adds the source below its root folder, and the public variables of the build. */
 async function addSource(
-  to: { tar: Pack; executed: ExecutedFiles },
+  to: { tar: Pack; digests: SnapshotDigests },
   repositories: Repositories,
   siteId: string,
   commit: string,
@@ -106,7 +109,7 @@ async function addSource(
   const takes = async (path: string) => variables.length === 0 || path.toLowerCase() !== variablesFile;
   await addTree(to, repositories, { siteId, repository: 'source', files, root }, takes, signal);
   if (variables.length === 0) return;
-  to.executed.add(variablesFile, variables.toString(), variables);
+  to.digests.add(variablesFile, variables.toString(), variables);
   await addFile(to.tar, variablesFile, variables);
 }
 
@@ -114,7 +117,7 @@ type Tree = { siteId: string; repository: Repository; files: readonly TreeEntry[
 
 /** Adds the files below `root`, as if it were the root of the repository. */
 async function addTree(
-  { tar, executed }: { tar: Pack; executed: ExecutedFiles },
+  { tar, digests }: { tar: Pack; digests: SnapshotDigests },
   repositories: Repositories,
   { siteId, repository, files: all, root }: Tree,
   takes: (path: string, content: Buffer) => Promise<boolean>,
@@ -131,7 +134,7 @@ async function addTree(
       if (root !== '') await requireAllowed(root, path, content);
       if (!(await takes(path, content))) continue;
       const mounted = mountOf(repository, path);
-      executed.add(mounted, blob.oid, content);
+      digests.add(mounted, blob.oid, content);
       await addFile(tar, mounted, content);
     }
   }

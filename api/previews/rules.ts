@@ -7,7 +7,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { previewSubject } from '#db/history/previews.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { acceptPreviewPublish } from '#db/previews/publishes.ts';
+import { acceptPreviewPublish, publishedOutputOf } from '#db/previews/publishes.ts';
 import { acceptDraft } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
@@ -76,17 +76,12 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
     requireBranch(slot, site.id);
     requireNotBehind(slot, site.id);
     await requireChanges(tx, locked, slot, draft);
-    const output = draft.publishedOutput ?? outputOf(draft);
+    const output = publishedOutputOf(draft);
     const publish = { id: call.id, createdBy: actor, draft, output, mains: slot.mains };
     const accepted = await acceptPreviewPublish(tx, deps, locked, publish);
     if (accepted.id === call.id) recordPreview(tx, deps, actor, 'preview.published', accepted);
     return accepted;
   });
-}
-
-function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
-  if (!manifestSha256) throw new Error('the draft has no manifest');
-  return { manifestSha256, fileCount: fileCount ?? 0, totalBytes: totalBytes ?? 0 };
 }
 
 /** The draft that the slot serves. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */

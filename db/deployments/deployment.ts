@@ -73,6 +73,8 @@ export const Deployment = defineEntity({
     image: p.text().nullable(),
     /** The number of the preview slot, for the kinds `draft` and `preview`. */
     slot: p.integer().nullable(),
+    /** What was built, without draft posts; null before the source was read, and for kinds that are not built. */
+    sourceDigest: p.text().nullable(),
     /** For a draft of a site with draft posts: the output without them, which a publish uses. */
     publishedOutput: p.json().$type<Output>().nullable(),
     /**

@@ -18,6 +18,13 @@ export type NewPreviewPublish = Pick<NewDeployment, 'id' | 'createdBy'> & {
   mains: BranchHeads;
 };
 
+/** The files of a build without drafts. */
+export function publishedOutputOf({ publishedOutput, manifestSha256, fileCount, totalBytes }: Deployment): Output {
+  if (publishedOutput) return publishedOutput;
+  if (!manifestSha256) throw new Error('the build has no manifest');
+  return { manifestSha256, fileCount: fileCount ?? 0, totalBytes: totalBytes ?? 0 };
+}
+
 /** Accepts the publish of a preview slot. If the same draft is already being published, that deployment is returned. */
 export async function acceptPreviewPublish(
   tx: EntityManager,

@@ -91,6 +91,7 @@ export const excluded: Record<string, string> = {
   'deployment.scanned_whole': version,
   'deployment.site_id': place,
   'deployment.slot': version,
+  'deployment.source_digest': version,
   'deployment.started_at': version,
   'deployment.status': 'only the live version is exported',
   'deployment.superseded_by_id': 'a live version has not been superseded',

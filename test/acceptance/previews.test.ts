@@ -1,4 +1,6 @@
 /** Preview slots with real builds and real pushes, over the wire alone. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useStack } from '#test/stack/stack.ts';
 import { change, clone, expectPage, newSite, page, post, publish } from './story.ts';
@@ -8,7 +10,7 @@ const stack = useStack();
 type Git = (...args: string[]) => Promise<string>;
 
 /** Pushes files to a branch that begins at `main`. */
-async function push(git: Git, branch: string, files: Record<string, string>): Promise<void> {
+async function push(git: Git, branch: string, files: Record<string, string | Buffer>): Promise<void> {
   await git('switch', '-q', '-C', branch, 'origin/main');
   for (const [path, text] of Object.entries(files)) {
     const top = (await git('rev-parse', '--show-toplevel')).trim();
@@ -19,6 +21,7 @@ async function push(git: Git, branch: string, files: Record<string, string>): Pr
   await git('push', '-q', 'origin', branch);
 }
 
+const photo = readFileSync(join(import.meta.dirname, '../../providers/sandbox/image/rehearsal/src/photo.jpg'));
 const words = 'The secret plans of the bakery';
 const article = (title: string, text: string, draft = false) =>
   `---\ntitle: ${title}\ndescription: D\ndate: 2026-01-02\n${draft ? 'draft: true\n' : ''}---\n${text}\n`;
@@ -33,7 +36,8 @@ test('a slot serves its work with drafts, and publishing serves its build withou
   expect((await publish(site)).body.status).toBe('live');
   await push(await clone(site, 'source'), 'preview/1', { 'src/pages/hello.astro': page('Hello from the slot') });
   await push(await clone(site, 'content'), 'preview/1', {
-    'posts/plans.md': article('Plans', words, true),
+    'posts/plans.md': article('Plans', `${words}\n\n![Our oven](./oven.jpg)`, true),
+    'posts/oven.jpg': photo,
     'posts/news.md': article('News', 'Fresh bread.'),
   });
   const { status, body: slot } = await post(`/v1/sites/${site.id}/previews/1`);
@@ -43,6 +47,13 @@ test('a slot serves its work with drafts, and publishing serves its build withou
   const drafts = await filesOf(slot.deployment_id);
   const plans = [...drafts.keys()].find((path) => path.includes('plans')) as string;
   await expectPage({ name: label }, `/${plans}`, words);
+  const oven = [...drafts.keys()].filter((path) => path.includes('oven'));
+  expect(oven).toHaveLength(1);
+  // The second build has the pictures of the first, whose code the site's own builds do not have.
+  const log = String((await stack.api(`/v1/deployments/${slot.deployment_id}/log`)).body);
+  const [, first, second] = log.split(/^Building with.*$/m);
+  expect(first).not.toContain('reused cache entry');
+  expect(second).toContain('reused cache entry');
   expect((await stack.visit(label, '/hello/')).headers['x-robots-tag']).toContain('noindex');
   expect((await stack.visit(site.name, '/hello/')).status).toBe(404);
 
@@ -50,6 +61,9 @@ test('a slot serves its work with drafts, and publishing serves its build withou
   expect(live).toMatchObject({ status: 'live', kind: 'preview' });
   await expectPage(site, '/hello/', 'Hello from the slot');
   const files = await filesOf(live.id);
+  expect(
+    [...files].filter(([path, sha256]) => oven.includes(path) || sha256 === drafts.get(oven[0] as string)),
+  ).toEqual([]);
   for (const path of files.keys()) {
     const { status: found, body: bytes } = await stack.visit(site.name, `/${path}`);
     expect([path, found, bytes.includes(words)]).toEqual([path, 200, false]);

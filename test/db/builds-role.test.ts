@@ -29,7 +29,7 @@ const readable = {
   capacity: 'name sandbox seen_at slots',
   deployment:
     'content_commit created_at created_by_id created_via created_via_name error expected_heads file_count files_listed finished_at id ' +
-    'image kind live_at live_spans manifest_sha256 no_cache number published_output scanned_at scanned_whole site_id site_url slot source_commit ' +
+    'image kind live_at live_spans manifest_sha256 no_cache number published_output scanned_at scanned_whole site_id site_url slot source_commit source_digest ' +
     'started_at status superseded_by_id ticket total_bytes turn_at upload_ends_at warnings',
   outbox: 'attempts id',
   plan_grant: 'account_id ended_at ends_at plan',

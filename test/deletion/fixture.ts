@@ -75,7 +75,7 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
     const { owner, site } = load;
     for (const act of Object.values(load.acts)) await act();
     const shared = `<!doctype html><title>Shared of ${site.name}</title>${'<p>Shared</p>'.repeat(30)}`;
-    await fixture.publish(site.id, owner.accountId, { ...files(site.name, count), 'shared.html': shared });
+    const slot = await fixture.publish(site.id, owner.accountId, { ...files(site.name, count), 'shared.html': shared });
     const dep = await fixture.publish(site.id, owner.accountId, {
       'index.html': `<p>${site.name}`,
       'shared.html': shared,
@@ -93,10 +93,12 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
     const review = await owner.call('POST', `/v1/sites/${site.id}/review-links`);
     const upload = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: {} });
     for (const { status, text } of [ruled, comment, review, upload]) if (status !== 200) throw new Error(text);
-    const cache = `${site.id}.img.tar`;
-    await fixture.deps.store.caches.put(cache, Readable.from([Buffer.from('cache')]));
+    const caches = [`${site.id}.img.tar`, `${site.id}.slot-2.img.tar`];
+    for (const cache of caches) await fixture.deps.store.caches.put(cache, Readable.from([Buffer.from('cache')]));
     const [em, now] = [fixture.deps.em(), fixture.clock.now()];
     await em.execute(`update deployment set image = 'img' where id = ?`, [dep]);
+    const ofSlot = `update deployment set image = 'img', kind = 'preview', slot = 2, expected_heads = '{}' where id = ?`;
+    await em.execute(ofSlot, [slot]);
     await em.execute(`insert into build_log (deployment_id, seq, text) values (?, 1, 'built')`, [dep]);
     const domain = await addDomain(owner, site.id);
     const payment = await addPayment(owner, site.id);
@@ -105,7 +107,7 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
      values (?, 'day', ?, 1, 1, '{}', '{}', '{}', '{}')`,
       [site.id, now],
     );
-    return { ...load, shared, cache, domain, payment };
+    return { ...load, shared, caches, domain, payment };
   }
 
   async function addDomain(owner: Caller, siteId: string) {
@@ -159,7 +161,7 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
   }
 
   /** All that is left are the receipts. */
-  async function expectGone({ owner, site, cache, domain, payment }: Awaited<ReturnType<typeof fullSite>>) {
+  async function expectGone({ owner, site, caches, domain, payment }: Awaited<ReturnType<typeof fullSite>>) {
     expect(Object.keys(await rowsOf(site.id)).sort()).toEqual([
       'bookable',
       'booking',
@@ -184,7 +186,7 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
       { chain: null, sealed_key: null },
     ]);
     expect(await fixture.deps.repositories?.siteIds()).not.toContain(site.id);
-    expect(await fixture.deps.store.caches.read(cache)).toBeUndefined();
+    for (const cache of caches) expect(await fixture.deps.store.caches.read(cache)).toBeUndefined();
     const { items: history } = (await owner.call('GET', '/v1/account/history')).body;
     expect(history[0]).toMatchObject({ action: 'site.purged', via: { kind: 'platform' }, subject: { id: site.id } });
     expect(errorOf(await owner.call('GET', `/v1/sites/${site.id}`)).code).toBe('not_found');

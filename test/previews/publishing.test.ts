@@ -1,7 +1,9 @@
 /** Publishing and updating a slot's work, with builds that copy. */
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rendering } from '#db/renderings/rendering.ts';
 import { finishRendering } from '#db/renderings/transitions.ts';
+import { blobPath } from '#providers/store/disk.ts';
 import { errorOf } from '#test/api/fixture.ts';
 import { createPreviewFixture, draftPost, type PreviewFixture, page, path } from './fixture.ts';
 
@@ -101,6 +103,41 @@ describe('publishing a slot', () => {
     }
     const { body } = await fixture.owner.call('GET', `/v1/sites/${site.id}/deployments`);
     expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['live', 'ready']);
+  });
+
+  test('uses files of an earlier build if nothing but draft posts differs', async () => {
+    const site = await fixture.newSite();
+    const { body: first } = await fixture.publishSite(site);
+    const builds = async (posts: Record<string, string>) => {
+      await fixture.write(site, 'preview/1', posts, 'content');
+      const before = fixture.copying.sandbox.builds;
+      const { body } = await fixture.build(site, 1);
+      await fixture.isServed(body.address, '/src/content/posts/plans.md', 'secret');
+      return fixture.copying.sandbox.builds - before;
+    };
+    expect(await builds({ 'posts/plans.md': draftPost('the secret plans') })).toBe(1);
+    const { body: same } = await fixture.publish(site, 1);
+    expect(await manifestOf(same.id)).toEqual(await manifestOf(first.id));
+    expect(await builds({ 'posts/news.md': '---\ntitle: News\n---\nFresh.\n' })).toBe(2);
+    expect(await builds({ 'posts/plans.md': draftPost('more secret plans') })).toBe(1);
+    const { body: slot } = await fixture.read(site, 1);
+    const { text: log } = await fixture.owner.call('GET', `/v1/deployments/${slot.deployment_id}/log`);
+    expect(log).toMatch(/^Without drafts, the site is the same as in version \d+\.\nBuilding with drafts\.\n/);
+    // What a removed collaborator's code made is not used again.
+    await fixture.deps.em().execute('update site set cache_epoch = cache_epoch + 1 where id = ?', [site.id]);
+    expect(await builds({ 'posts/plans.md': draftPost('the last secret plans') })).toBe(2);
+    expect(await builds({ 'posts/plans.md': draftPost('the very last secret plans') })).toBe(1);
+    const { body: live } = await fixture.publish(site, 1);
+    const files = await manifestOf(live.id);
+    expect([files.has('src/content/posts/news.md'), files.has('src/content/posts/plans.md')]).toEqual([true, false]);
+    const fresh = { body: {}, headers: { prefer: 'wait=50', 'cache-control': 'no-cache' } };
+    const { body: rebuilt } = await fixture.owner.call('POST', `/v1/sites/${site.id}/publish`, fresh);
+    expect(rebuilt.id).not.toBe(live.id);
+    expect(await manifestOf(rebuilt.id)).toEqual(files);
+    // Files that the store has lost are made again.
+    const [lost] = [...files.values()];
+    await rm(blobPath(fixture.config.storeDir as string, lost as string));
+    expect(await builds({ 'posts/plans.md': draftPost('no secret plans') })).toBe(2);
   });
 
   test('leaves later pushes in the slot', async () => {

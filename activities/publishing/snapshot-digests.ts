@@ -1,6 +1,6 @@
 /**
- * A digest of everything that a build of a snapshot executes. Two snapshots with the same digest differ only in pictures and text, which the
- * framework reads as data.
+ * Digests of a snapshot. Two with the same digest of all files are equal. Two with the same digest of what a build executes differ only in
+ * pictures and text, which the framework reads as data.
  */
 import { createHash } from 'node:crypto';
 import { contentFolder, extensionOf } from '#providers/paths.ts';
@@ -10,17 +10,28 @@ const pictures: ReadonlySet<string> = new Set(['jpg', 'jpeg', 'png', 'webp', 'av
 const data = 'json';
 
 /** Collects the files of one snapshot, in any order. */
-export class ExecutedFiles {
-  readonly #lines: string[] = [];
+export class SnapshotDigests {
+  readonly #all: string[] = [];
+  readonly #executed: string[] = [];
 
   /** `path` is where the build finds the file, `oid` is its blob id. */
   add(path: string, oid: string, content: Buffer): void {
-    if (mayExecute(path, content)) this.#lines.push(JSON.stringify([path, oid]));
+    const line = JSON.stringify([path, oid]);
+    this.#all.push(line);
+    if (mayExecute(path, content)) this.#executed.push(line);
   }
 
-  digest(): string {
-    return createHash('sha256').update(this.#lines.sort().join('\n')).digest('hex');
+  ofAll(): string {
+    return digestOf(this.#all);
   }
+
+  ofExecuted(): string {
+    return digestOf(this.#executed);
+  }
+}
+
+function digestOf(lines: string[]): string {
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
 }
 
 /** Anything unknown counts as executed: at worst, a build starts without a cache. */
