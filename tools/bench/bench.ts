@@ -6,6 +6,7 @@ import { join } from 'node:path';
 /** Each returns its section as Markdown, or prints its results. */
 const benches: Record<string, () => Promise<unknown>> = {
   publish: async () => await (await import('./publish.ts')).benchPublish(),
+  previews: async () => await (await import('./previews.ts')).benchPreviews(),
   edge: async () => await (await import('./edge.ts')).benchEdge(),
   tls: async () => await (await import('./tls.ts')).benchTls(),
   counting: async () => await (await import('./counting/counting.ts')).benchCounting(),
@@ -26,13 +27,14 @@ const usage = `npm run bench                  runs all benchmarks: ${Object.keys
 npm run bench -- publish       runs one benchmark
 npm run bench -- sites         runs an edge with 1,000, 100,000 and 1,000,000 sites
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish, tls, git, workers, sites, scale and screenshots: runs a small part, to see that they work
+  --quick                      publish, previews, tls, git, workers, sites, scale and screenshots: runs a small part, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
 /** Headings of the sections in RESULTS.md. */
 const headings: Record<string, string> = {
   publish: 'Publishing',
+  previews: 'Building previews',
   tls: 'TLS',
   counting: 'Counting',
   git: 'Git',

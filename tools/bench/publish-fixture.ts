@@ -92,7 +92,7 @@ function openSites(stack: Stack, dir: string) {
     return site;
   }
 
-  async function push(folder: string, files: Record<string, string | Buffer>): Promise<void> {
+  async function push(folder: string, files: Record<string, string | Buffer>, branch = 'main'): Promise<void> {
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), content);
@@ -100,7 +100,7 @@ function openSites(stack: Stack, dir: string) {
     const as = ['-C', folder, '-c', 'user.name=Bench', '-c', 'user.email=bench@example.com'];
     await run('git', [...as, 'add', '-A']);
     await run('git', [...as, 'commit', '-q', '-m', 'Change']);
-    await run('git', [...as, 'push', '-q', 'origin', 'HEAD:main']);
+    await run('git', [...as, 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`]);
   }
 
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
