@@ -123,7 +123,6 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
       note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });
       const ended = await deps.sandbox.build({
         deploymentId: deployment.id,
-        attempt: info.attempt,
         source,
         siteUrl: deployment.siteUrl,
         limits: buildLimits(limitsOf(deps.config, deployment.site, deps.clock.now())),

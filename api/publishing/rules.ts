@@ -14,7 +14,7 @@ import { liveDeploymentOf } from '#db/sites/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
 import { withGitOutside } from '#git/outside-transaction.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { buildImageId } from '#providers/sandbox/identity.ts';
+import { buildImageId } from '#providers/sandbox/image/identity.ts';
 import { call } from '#rules/calls/calls.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';

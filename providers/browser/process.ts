@@ -32,7 +32,7 @@ export type ChromiumOptions = {
 
 /** Starts Chromium. Rejects if it does not answer. */
 export async function startChromium({ program, kind, groups, name }: ChromiumOptions): Promise<Chromium> {
-  const group = await groups.make({ deploymentId: name, attempt: 1, limits });
+  const group = await groups.make({ purpose: name, limits });
   await weigh(group.entries);
   const filter = await openFilter(kind);
   const [shell = '', ...args] = wallCommand(kind, program, { groups: group.entries, hasFilter: filter !== undefined });

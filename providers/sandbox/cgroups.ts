@@ -1,4 +1,5 @@
 /** Control groups of builds, versions 1 and 2: limit memory, processes and CPU of a build, and kill all of it. */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,18 +15,22 @@ const periodUs = 100_000;
 const removalTries = 100;
 
 export type ControlGroup = {
-  deploymentId: string;
+  /** What it was made for or last assigned to, for example a deployment. */
+  purpose: string;
   /** The groups' `cgroup.procs` files: a process joins by writing its id to each. */
   entries: string[];
   ranOutOfMemory: () => Promise<boolean>;
   /** Kills all processes in the group, then removes it. */
   remove: () => Promise<void>;
+  assign: (purpose: string) => Promise<void>;
+  /** Whether any process is in it. */
+  isRunning: () => Promise<boolean>;
 };
 
 export type ControlGroups = {
   /** If `false`, nothing limits the memory and processes of a build. */
   limited: boolean;
-  make: (build: { deploymentId: string; attempt: number; limits: GroupLimits }) => Promise<ControlGroup>;
+  make: (group: { purpose: string; limits: GroupLimits }) => Promise<ControlGroup>;
   list: () => Promise<ControlGroup[]>;
   /** Removes the parent groups, unless builds are running. */
   close: () => Promise<void>;
@@ -47,26 +52,21 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
   } catch {
     return noGroups;
   }
-  const open = (name: string) =>
-    openGroup(
-      name,
-      parents.map((parent) => join(parent, name)),
-      second,
-    );
+  const open = async (name: string) => {
+    const folders = parents.map((parent) => join(parent, name));
+    const [assigned = name.split('.')[0] ?? ''] = await listGroups(folders[0] ?? root);
+    return openGroup(assigned, folders, second);
+  };
   return {
     limited: true,
-    async make({ deploymentId, attempt, limits }) {
+    async make({ purpose, limits }) {
       await prepare(); // Another process may have removed the parents when it closed.
-      const group = open(`${deploymentId}.${attempt}`);
-      await group.remove();
+      const group = await open(`${purpose}.${randomBytes(6).toString('hex')}`);
       for (const folder of group.folders) await mkdir(folder);
       await (second ? limitSecond(group.folders, limits) : limitFirst(group.folders, limits));
       return group;
     },
-    async list() {
-      const items = await readdir(parents[0] ?? root, { withFileTypes: true }).catch(() => []);
-      return items.filter((item) => item.isDirectory()).map((item) => open(item.name));
-    },
+    list: async () => Promise.all((await listGroups(parents[0] ?? root)).map(open)),
     async close() {
       for (const parent of parents) await rmdir(parent).catch(() => {});
     },
@@ -75,11 +75,13 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
 
 const noGroups: ControlGroups = {
   limited: false,
-  make: async ({ deploymentId }) => ({
-    deploymentId,
+  make: async ({ purpose }) => ({
+    purpose,
     entries: [],
     ranOutOfMemory: async () => false,
     remove: async () => {},
+    assign: async () => {},
+    isRunning: async () => false,
   }),
   list: async () => [],
   close: async () => {},
@@ -111,10 +113,17 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT' && error.code !== 'EACCES' && error.code !== 'EPERM') throw error;
 }
 
-function openGroup(name: string, folders: string[], second: boolean): ControlGroup & { folders: string[] } {
-  const events = join(folders[0] ?? root, second ? 'memory.events' : 'memory.oom_control');
+/** The names of the groups below this one. */
+async function listGroups(folder: string): Promise<string[]> {
+  const items = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return items.filter((item) => item.isDirectory()).map((item) => item.name);
+}
+
+function openGroup(purpose: string, folders: string[], second: boolean): ControlGroup & { folders: string[] } {
+  const [first = root] = folders;
+  const events = join(first, second ? 'memory.events' : 'memory.oom_control');
   return {
-    deploymentId: name.slice(0, name.lastIndexOf('.')),
+    purpose,
     folders,
     entries: folders.map((folder) => join(folder, 'cgroup.procs')),
     ranOutOfMemory: async () => {
@@ -124,14 +133,17 @@ function openGroup(name: string, folders: string[], second: boolean): ControlGro
     remove: async () => {
       for (const folder of folders) await removeFolder(folder);
     },
+    // Version 2 cannot rename groups, so the name of an empty group inside says it.
+    assign: (to) => mkdir(join(first, to)),
+    isRunning: async () => (await listMembers(first)).length > 0,
   };
 }
 
 /** A group can only be removed once its last process is gone, which takes the kernel a moment. */
 async function removeFolder(folder: string): Promise<void> {
   for (let tries = 0; tries < removalTries && existsSync(folder); tries += 1) {
-    const members = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
-    for (const pid of members.split('\n').filter(Boolean)) kill(Number(pid));
+    for (const pid of await listMembers(folder)) kill(pid);
+    for (const name of await listGroups(folder)) await rmdir(join(folder, name)).catch(() => {});
     const removed = await rmdir(folder).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
@@ -139,6 +151,11 @@ async function removeFolder(folder: string): Promise<void> {
     if (removed) return;
     await delay(20);
   }
+}
+
+async function listMembers(folder: string): Promise<number[]> {
+  const members = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
+  return members.split('\n').filter(Boolean).map(Number);
 }
 
 function kill(pid: number): void {

@@ -1,27 +1,25 @@
 /** Builds in containers, through the Docker API: one container for each build, removed afterwards. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { type Duplex, PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
+import { containerSandbox } from './container-sandbox.ts';
 import { demultiplex } from './demultiplex.ts';
 import { makeDockerImage } from './image/docker-image.ts';
 import { type Progress, runnerCommand, siteFolder } from './image/image.ts';
-import { type Container, runBuild } from './run.ts';
-import type { BuildRequest, Sandbox } from './sandbox.ts';
-import { type ContainerLimits, createWarmPool, type WarmOptions } from './warm-pool.ts';
+import type { Container } from './run.ts';
+import type { Sandbox } from './sandbox.ts';
+import { type ContainerLimits, type WarmOptions, waiting } from './warm-pool.ts';
 
 /**
- * Containers are named `frontage.<owner>.<deployment>.<random>`; a warm one has `warm` in place of the deployment. The
+ * Containers are named `frontage.<owner>.<deployment>.<random>`; a warm one has `waiting` in place of the deployment. The
  * deployment is not a label because a warm container is assigned later: names can change, labels cannot.
  */
 const ownerLabel = 'frontage.owner';
-const waiting = 'warm';
 const inodesMax = 400_000;
 const lastAnswerMs = 2_000;
 const removalMs = 20_000;
 const shares = { waiting: 128, building: 1024 };
-const warmUpMs = 180_000;
 
 export type DockerSandboxOptions = {
   docker: Docker;
@@ -40,66 +38,35 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   const { docker, dataDir, owner, onProgress } = options;
   const image = await makeDockerImage(docker, dataDir, onProgress);
   const newName = (what: string) => `frontage.${owner}.${what}.${randomBytes(6).toString('hex')}`;
-  const list = async () => {
-    const found = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
-    return found.map(({ Id, Names, State }) => ({
-      container: docker.getContainer(Id),
-      for: Names[0]?.split('.')[2] ?? '',
-      isRunning: State === 'running',
-    }));
-  };
-  const warm =
-    options.warm && createWarmPool(options.warm, (limits, signal) => warmUp(newName(waiting), limits, signal));
+  const open = (purpose: string, limits: ContainerLimits) =>
+    startContainer(docker, {
+      name: newName(purpose),
+      ...describeContainer(image.tag, owner, limits, purpose === waiting),
+    });
 
-  function open(name: string, limits: ContainerLimits, isAhead: boolean) {
-    return startContainer(docker, { name, ...describeContainer(image.tag, owner, limits, isAhead) });
-  }
-
-  async function warmUp(name: string, limits: ContainerLimits, signal: AbortSignal): Promise<DockerContainer> {
-    const started = await open(name, limits, true);
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]);
-    try {
-      await once(started.stdout, 'readable', { signal: ended });
-      if (started.stdout.read(1) === null) throw new Error('the rehearsal build failed.');
-      await started.container.update({ CpuShares: shares.building });
-      return started;
-    } catch (error) {
-      await started.kill();
-      throw error;
-    }
-  }
-
-  /** A warm container, renamed for this deployment; undefined if there is none or it has just exited. */
-  async function takeWarm(name: string, limits: ContainerLimits): Promise<DockerContainer | undefined> {
-    const started = warm?.take(limits);
-    return started?.container.rename({ name }).then(
-      () => started,
-      () => started.kill().then(() => undefined),
-    );
-  }
-
-  async function build(request: BuildRequest) {
-    request.signal.throwIfAborted();
-    const name = newName(request.deploymentId);
-    for (const found of await list()) if (found.for === request.deploymentId) await removeContainer(found.container);
-    return runBuild(
-      request,
-      async () => (await takeWarm(name, request.limits)) ?? (await open(name, request.limits, false)),
-    );
-  }
-
-  /** A warm container exits with the worker that holds its stdin, so a running one belongs to a live worker. */
-  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
-    let removed = 0;
-    for (const found of await list()) {
-      if (found.for === waiting ? found.isRunning : await isUnfinished(found.for)) continue;
-      await removeContainer(found.container);
-      removed += 1;
-    }
-    return removed;
-  }
-
-  return { kind: 'docker', image: image.id, build, removeOrphanBuilds, close: async () => warm?.close() };
+  return containerSandbox({
+    kind: 'docker',
+    image: image.id,
+    warm: options.warm,
+    start: open,
+    async startWarm(limits) {
+      const { container, ...started } = await open(waiting, limits);
+      return {
+        ...started,
+        raise: () => container.update({ CpuShares: shares.building }),
+        claim: (deploymentId) => container.rename({ name: newName(deploymentId) }),
+      };
+    },
+    async list() {
+      const found = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
+      return found.map(({ Id, Names, State }) => ({
+        purpose: Names[0]?.split('.')[2] ?? '',
+        isRunning: async () => State === 'running',
+        remove: () => removeContainer(docker.getContainer(Id)),
+      }));
+    },
+    close: async () => {},
+  });
 }
 
 /** Attaches before the start, so that no byte is missed. Without auto-remove, no exit status is missed either. */

@@ -1,6 +1,6 @@
 /** Selects the sandbox that this machine supports. */
 import { access } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
@@ -10,6 +10,7 @@ import { openDockerSandbox } from './docker.ts';
 import { PackagesMissing, type Progress } from './image/image.ts';
 import { readMachine } from './machine.ts';
 import { openNamespacesSandbox } from './namespaces.ts';
+import type { ProcessSandboxOptions } from './process-sandbox.ts';
 import { explainRefusal, NoSandbox, type SandboxRefusal } from './refusals.ts';
 import type { Sandbox } from './sandbox.ts';
 import { openSeatbeltSandbox } from './seatbelt.ts';
@@ -106,13 +107,13 @@ async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
 }
 
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
-  const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) });
+  const sandbox = await openBubblewrapSandbox(processOptions(options));
   options.log.info('Sites are built with bubblewrap, in Linux namespaces.');
   return sandbox;
 }
 
 async function openNamespaces(options: OpenSandboxOptions): Promise<Sandbox> {
-  const sandbox = await openNamespacesSandbox({ ...options, warn: (text) => options.log.warn(text) });
+  const sandbox = await openNamespacesSandbox(processOptions(options));
   options.log.info('Sites are built in Linux namespaces.');
   return sandbox;
 }
@@ -121,6 +122,12 @@ async function openSeatbelt(options: OpenSandboxOptions): Promise<Sandbox> {
   const sandbox = await openSeatbeltSandbox(options);
   options.log.warn('Sites are built with macOS’s sandbox-exec, which limits neither memory nor processes.');
   return sandbox;
+}
+
+/** Without a limit of its own, this process is constrained to 0 bytes, or to more than there are. */
+function processOptions(options: OpenSandboxOptions): ProcessSandboxOptions {
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+  return { ...options, warn: (text) => options.log.warn(text), warm: warmOptions(options, memoryBytes) };
 }
 
 /** Warm sandboxes use at most an eighth of the memory. */

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
 import { exitOf, killer } from './child-process.ts';
+import { containerSandbox } from './container-sandbox.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
-import { type Container, runBuild } from './run.ts';
-import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
+import type { BuildLimits, Sandbox } from './sandbox.ts';
 import { ownFilter } from './seccomp.ts';
+import { type ContainerLimits, type WarmContainer, type WarmOptions, waiting } from './warm-pool.ts';
 
 const run = promisify(execFile);
 const buildUser = '10001';
@@ -23,6 +24,8 @@ export type ProcessSandboxOptions = {
   owner: string;
   onProgress: Progress;
   warn?: (text: string) => void;
+  /** Sandboxes to start in advance; none by default. */
+  warm?: WarmOptions | undefined;
 };
 
 /** Where a build runs: the image's folder, and the file of its system call filter if it has one. */
@@ -55,26 +58,18 @@ export async function openProcessSandbox(
     options.warn?.(`Control groups are not available here: builds have limits on time and output, but not on ${not}.`);
   }
 
-  async function build(request: BuildRequest) {
-    request.signal.throwIfAborted();
-    for (const group of await groups.list()) {
-      if (group.deploymentId === request.deploymentId) await group.remove();
-    }
-    const enclosed = enclose(place, request.limits);
-    return runBuild(request, async () => startContainer(enclosed, place.filter, await groups.make(request)));
-  }
+  const start = async (purpose: string, limits: ContainerLimits) =>
+    startContainer(enclose(place, limits), place.filter, await groups.make({ purpose, limits }));
 
-  async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
-    let removed = 0;
-    for (const group of await groups.list()) {
-      if (await isUnfinished(group.deploymentId)) continue;
-      await group.remove();
-      removed += 1;
-    }
-    return removed;
-  }
-
-  return { kind, image: image.id, build, removeOrphanBuilds, close: groups.close };
+  return containerSandbox({
+    kind,
+    image: image.id,
+    warm: options.warm,
+    start,
+    startWarm: (limits) => start(waiting, limits),
+    list: groups.list,
+    close: groups.close,
+  });
 }
 
 async function findWorking(root: string, filter: string | undefined, enclosures: readonly Enclosure[]) {
@@ -111,16 +106,22 @@ async function attempt(enclosed: string[], filter: string | undefined): Promise<
   if (filter && told('Seccomp') !== '2') throw new Error('The enclosed program has no system call filter.');
 }
 
-async function startContainer(enclosed: string[], filter: string | undefined, group: ControlGroup): Promise<Container> {
+async function startContainer(
+  enclosed: string[],
+  filter: string | undefined,
+  group: ControlGroup,
+): Promise<WarmContainer> {
   const [program = '', ...args] = enter(group.entries, enclosed, filter);
-  const child = spawn(program, [...args, ...runnerCommand], {
+  const rehearsal = group.purpose === waiting ? ['rehearse', 'give-way'] : [];
+  const child = spawn(program, [...args, ...runnerCommand, ...rehearsal], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: toolsEnv,
     cwd: '/',
   });
+  const { stdin, stdout, stderr } = child;
   const ended = exitOf(child);
   const exited = ended.then(async (code) => ({ code, outOfMemory: await group.ranOutOfMemory() }));
-  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, kill: killer(child, exited, group) };
+  return { stdin, stdout, stderr, exited, kill: killer(child, exited, group), claim: group.assign };
 }
 
 /** The shell joins the groups before any code of the build runs; then each command replaces the one before it. */

@@ -21,11 +21,8 @@ export type BuildLimits = {
 };
 
 export type BuildRequest = {
+  /** What earlier attempts at this deployment left on this engine is removed first, except by `unprotected`. */
   deploymentId: string;
-  /**
-   * Number of the attempt at this deployment. What earlier attempts left on this engine is removed first, except by `unprotected`.
-   */
-  attempt: number;
   /** The site as an uncompressed tar: regular files, relative paths, no `node_modules`. */
   source: Readable;
   /** The address where the pages will be served; passed to the framework as `site`. */

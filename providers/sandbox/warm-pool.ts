@@ -1,4 +1,5 @@
 /** Sandboxes started in advance: each runs a trial build of our own, waits, runs one build, and is discarded. */
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from './run.ts';
 import type { BuildLimits } from './sandbox.ts';
@@ -16,20 +17,33 @@ export type WarmOptions = {
   info?: (text: string) => void;
 };
 
-export type WarmPool<B extends Container> = {
-  /** A warm container with these limits, if any. The caller then owns it; it is replaced once it has exited. */
-  take(limits: ContainerLimits): B | undefined;
+export type WarmContainer = Container & {
+  /** Ends its low priority, if it has one. */
+  raise?: () => Promise<unknown>;
+  /** Assigns it to a deployment. */
+  claim: (deploymentId: string) => Promise<unknown>;
+};
+
+export type WarmPool = {
+  /**
+   * A warm container with these limits, assigned to the deployment; undefined if there is none or it has just exited.
+   * The caller then owns it; it is replaced once it has exited.
+   */
+  take(deploymentId: string, limits: ContainerLimits): Promise<Container | undefined>;
   close(): Promise<void>;
 };
 
+/** The purpose of a container without a deployment. */
+export const waiting = 'warm';
+const warmUpMs = 180_000;
 const retryDelayMs = { first: 1_000, last: 60_000 };
 
-/** Keeps `count` containers warm. `open` resolves when its container is warm, and rejects when the signal aborts it. */
-export function createWarmPool<B extends Container>(
+/** Keeps `count` containers warm. `start` starts one that rehearses. */
+export function createWarmPool(
   { count, limits, after, info = () => {} }: WarmOptions,
-  open: (limits: ContainerLimits, signal: AbortSignal) => Promise<B>,
-): WarmPool<B> {
-  const waiting = new Set<B>();
+  start: (limits: ContainerLimits) => Promise<WarmContainer>,
+): WarmPool {
+  const ready = new Set<WarmContainer>();
   const closing = new AbortController();
   const { signal } = closing;
 
@@ -39,11 +53,12 @@ export function createWarmPool<B extends Container>(
     let delayMs = retryDelayMs.first;
     while (!signal.aborted) {
       try {
-        const container = await open(limits, signal);
-        waiting.add(container);
+        const container = await start(limits);
+        await rehearse(container, signal);
+        ready.add(container);
         info('A warm sandbox is ready.');
         await container.exited;
-        if (waiting.delete(container)) await container.kill();
+        if (ready.delete(container)) await container.kill();
         else delayMs = retryDelayMs.first;
       } catch (error) {
         if (!signal.aborted)
@@ -56,17 +71,33 @@ export function createWarmPool<B extends Container>(
 
   const places = Array.from({ length: count }, keepPlace);
   return {
-    take(wanted) {
+    async take(deploymentId, wanted) {
       if (wanted.memoryBytes !== limits.memoryBytes || wanted.cpus !== limits.cpus || wanted.pidsMax !== limits.pidsMax)
         return undefined;
-      const [container] = waiting;
-      if (container) waiting.delete(container);
-      return container;
+      const [container] = ready;
+      if (!container) return undefined;
+      ready.delete(container);
+      return container.claim(deploymentId).then(
+        () => container,
+        () => container.kill().then(() => undefined),
+      );
     },
     async close() {
       closing.abort();
-      await Promise.all([...waiting].map((container) => container.kill()));
+      await Promise.all([...ready].map((container) => container.kill()));
       await Promise.all(places);
     },
   };
+}
+
+/** Resolves when the container is warm. Kills it if it fails to become warm, or when the signal aborts it. */
+async function rehearse({ stdout, raise, kill }: WarmContainer, signal: AbortSignal): Promise<void> {
+  try {
+    await once(stdout, 'readable', { signal: AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]) });
+    if (stdout.read(1) === null) throw new Error('the rehearsal build failed.');
+    await raise?.();
+  } catch (error) {
+    await kill();
+    throw error;
+  }
 }

@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
+import { findControlGroups } from '#providers/sandbox/cgroups.ts';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { findEngine } from '#providers/sandbox/factory.ts';
 import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
+import type { WarmOptions } from '#providers/sandbox/warm-pool.ts';
 import type { Kind } from './kinds.ts';
 import { toTar } from './tar.ts';
 
@@ -27,8 +29,8 @@ export const roomy: BuildLimits = {
 export const newOwner = () => `test-${randomBytes(6).toString('hex')}`;
 const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
 
-export async function openKind(kind: Kind, owner = newOwner()): Promise<Sandbox> {
-  const options = { dataDir, owner, onProgress: () => {} };
+export async function openKind(kind: Kind, owner = newOwner(), warm?: WarmOptions): Promise<Sandbox> {
+  const options = { dataDir, owner, onProgress: () => {}, warm };
   if (kind === 'bubblewrap') return openBubblewrapSandbox(options);
   if (kind === 'namespaces') return openNamespacesSandbox(options);
   if (!engine) throw new Error('No container engine answers.');
@@ -59,7 +61,6 @@ export const siteThatWrites = (code: string): Site =>
 export function request(files: Site | Map<string, Buffer>, asked: Asked = {}): BuildRequest {
   return {
     deploymentId: newDeployment(),
-    attempt: 1,
     source: toTar(files instanceof Map ? Object.fromEntries(files) : files),
     siteUrl: 'https://shop.example',
     signal: new AbortController().signal,
@@ -108,4 +109,13 @@ export async function buildUntil(sandbox: Sandbox, files: Site, words: string, a
 export async function listContainers(owner: string): Promise<string[]> {
   const found = await engine?.listContainers({ all: true, filters: { label: [`frontage.owner=${owner}`] } });
   return (found ?? []).map(({ Names }) => Names[0]?.split('.')[2] ?? '');
+}
+
+/** What the sandboxes of this owner are for; undefined where this machine does not let them be found. */
+export async function listPurposes(kind: Kind, owner: string): Promise<string[] | undefined> {
+  if (kind === 'docker') return listContainers(owner);
+  const groups = await findControlGroups(owner);
+  const found = await groups.list();
+  await groups.close();
+  return groups.limited ? found.map(({ purpose }) => purpose) : undefined;
 }

@@ -53,7 +53,7 @@ describeKinds((kind) => {
   test('orphans of this installation and earlier attempts are removed, and nothing else', slow, async () => {
     const foreign = await openKind(kind);
     onTestFinished(() => foreign.close());
-    const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept', attempt: 1 });
+    const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });
     const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
     const theirs = await buildUntil(foreign, waits, 'I am waiting', { deploymentId: 'dep_theirs' });
     const asked: string[] = [];
@@ -63,7 +63,7 @@ describeKinds((kind) => {
     expect(await orphan.ended.catch((error) => error)).not.toMatchObject({ status: 'built' });
     const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
     const earlier = kept.ended.catch((error) => error);
-    const later = await build(sandbox, site(), { deploymentId: 'dep_kept', attempt: 2 });
+    const later = await build(sandbox, site(), { deploymentId: 'dep_kept' });
     expect(later.outcome).toEqual({ status: 'built' });
     expect(await earlier).not.toMatchObject({ status: 'built' });
     const untouched = Symbol('untouched');

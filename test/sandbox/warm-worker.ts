@@ -1,9 +1,7 @@
-/** A worker that keeps a sandbox warm until it is killed; says so on stdout. The owner is the first argument. */
-import { openDockerSandbox } from '#providers/sandbox/docker.ts';
-import { dataDir, engine, roomy } from './fixture.ts';
+/** A worker that keeps a sandbox warm until it is killed; says so on stdout. The arguments are the kind and the owner. */
+import { openKind, roomy } from './fixture.ts';
+import type { Kind } from './kinds.ts';
 
-const [owner = ''] = process.argv.slice(2);
-if (!engine) throw new Error('No container engine answers.');
-const warm = { count: 1, limits: roomy, info: (text: string) => console.log(text) };
-await openDockerSandbox({ docker: engine, dataDir, owner, onProgress: () => {}, warm });
+const [kind, owner] = process.argv.slice(2);
+await openKind(kind as Kind, owner, { count: 1, limits: roomy, info: (text: string) => console.log(text) });
 setInterval(() => {}, 1_000);

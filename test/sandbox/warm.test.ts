@@ -1,29 +1,23 @@
 /** Sandboxes started ahead. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import { openDockerSandbox } from '#providers/sandbox/docker.ts';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { size } from '#test/campaigns/size.ts';
-import { build, dataDir, engine, listContainers, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
+import { build, listPurposes, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
+import { describeKinds, type Kind, kinds } from './kinds.ts';
 
 const opened: Sandbox[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())));
 
 /** A sandbox that keeps one warm. `warmed` resolves when it has said so `n` times. */
-async function openWarm(owner: string, count = 1) {
-  if (!engine) throw new Error('No container engine answers.');
+async function openWarm(kind: Kind, owner: string) {
   const heard: string[] = [];
   const info = (text: string) => void heard.push(text);
-  const sandbox = await openDockerSandbox({
-    docker: engine,
-    dataDir,
-    owner,
-    onProgress: () => {},
-    warm: { count, limits: roomy, info },
-  });
+  const sandbox = await openKind(kind, owner, { count: 1, limits: roomy, info });
   opened.push(sandbox);
   const warmed = (n: number) =>
     expect
@@ -48,17 +42,35 @@ const marks = siteThatRuns(
 );
 const slow = { timeout: 240_000 };
 
-describe('with an engine', { tags: 'docker' }, () => {
+/** Hides the control groups from a program, as from most users who are not root: they have none in which they may write. */
+const withoutGroups = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs -o ro none /sys/fs/cgroup && exec "$@"', 'sh'];
+const hasGroups = (kind: Kind) => kind !== 'namespaces';
+
+/** Starts a worker, and waits until its sandbox is warm. */
+async function startWorker(kind: Kind, owner: string) {
+  const node = [process.execPath, join(import.meta.dirname, 'warm-worker.ts'), kind, owner];
+  const isHiding = !hasGroups(kind) && process.getuid?.() === 0;
+  const [program = '', ...args] = [...(isHiding ? withoutGroups : []), ...node];
+  const worker = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void worker.kill('SIGKILL'));
+  await expect(once(worker.stdout, 'data').then(String)).resolves.toContain('A warm sandbox is ready.');
+  return worker;
+}
+
+describeKinds((kind) => {
+  /** As `listPurposes`; where a sandbox cannot be found, what should be found. */
+  const found = async (owner: string, expected: string[]) => (await listPurposes(kind, owner)) ?? expected;
+
   test('a warm sandbox is used once, by a build with its limits, and replaced', slow, async () => {
     const owner = newOwner();
-    const { sandbox, warmed } = await openWarm(owner);
+    const { sandbox, warmed } = await openWarm(kind, owner);
     await warmed(1);
-    expect(await listContainers(owner)).toEqual(['warm']);
+    expect(await found(owner, ['warm'])).toEqual(['warm']);
     const other = await build(sandbox, site(), { limits: { memoryBytes: 900 * 1024 ** 2 } });
     expect(other.outcome).toEqual({ status: 'built' });
-    expect(await listContainers(owner)).toEqual(['warm']);
+    expect(await found(owner, ['warm'])).toEqual(['warm']);
     const names: string[][] = [];
-    const onBuilt = async () => void names.push(await listContainers(owner));
+    const onBuilt = async () => void names.push(await found(owner, ['dep_ahead']));
     const ahead = await build(sandbox, marks, { deploymentId: 'dep_ahead', onBuilt });
     expect(names).toEqual([['dep_ahead']]);
     expect(ahead.log).not.toContain('rehearsal');
@@ -69,37 +81,52 @@ describe('with an engine', { tags: 'docker' }, () => {
       expect(log).toContain('marked: false');
       expect(files).toEqual(ahead.files);
     }
-    await expect.poll(() => listContainers(owner)).toEqual(['warm']);
+    await expect.poll(() => found(owner, ['warm'])).toEqual(['warm']);
     // Each is warmed up by two builds, so only campaigns see another one used.
     if (size !== 'one') {
       await warmed(2);
-      const [files, cold] = [await blog(), await openKind('docker')];
+      const [files, cold] = [await blog(), await openKind(kind)];
       expect((await build(sandbox, files)).files).toEqual((await build(cold, files)).files);
       await warmed(3);
       expect((await build(sandbox, marks)).log).toContain('marked: false');
     }
     await sandbox.close();
-    expect(await listContainers(owner)).toEqual([]);
-  });
-
-  test('a warm sandbox does not outlive its killed worker', slow, async () => {
-    const owner = newOwner();
-    const worker = spawn(process.execPath, [join(import.meta.dirname, 'warm-worker.ts'), owner], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(worker.stdout, 'data');
-    const sweeper = await openKind('docker', owner);
-    expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
-    expect(await listContainers(owner)).toEqual(['warm']);
-    worker.kill('SIGKILL');
-    await expect
-      .poll(
-        async () => (await sweeper.removeOrphanBuilds(async () => false)) + (await listContainers(owner)).length * 10,
-        {
-          timeout: 30_000,
-        },
-      )
-      .toBe(1);
-    expect(await listContainers(owner)).toEqual([]);
+    expect(await found(owner, [])).toEqual([]);
   });
 });
+
+function listDescendants(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...listDescendants(child)]);
+}
+
+/** A process that has exited and whose parent has not noticed has no command line. */
+function isAlive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
+
+describeKinds((kind) => {
+  test('a warm sandbox does not outlive its killed worker', slow, async () => {
+    const owner = newOwner();
+    const sweeper = await openKind(kind, owner);
+    opened.push(sweeper);
+    const worker = await startWorker(kind, owner);
+    const processes = listDescendants(worker.pid as number);
+    expect(processes.length > 0).toBe(kind !== 'docker');
+    expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
+    const found = await listPurposes(kind, owner);
+    expect(found ?? ['warm']).toEqual(hasGroups(kind) ? ['warm'] : []);
+    worker.kill('SIGKILL');
+    let removed = 0;
+    const remains = async () => {
+      removed += await sweeper.removeOrphanBuilds(async () => false);
+      return [...processes.filter(isAlive), ...((await listPurposes(kind, owner)) ?? [])];
+    };
+    await expect.poll(remains, { timeout: 30_000 }).toEqual([]);
+    expect(removed).toBe(found?.length ?? 0);
+  });
+}, kinds);

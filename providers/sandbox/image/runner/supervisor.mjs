@@ -10,7 +10,8 @@
  * The worker stops the sandbox after reading all output. It does not exit by itself, because a container engine drops output that a slow reader
  * has not read two seconds after the exit. An exit without a verdict is an error of the platform or the machine.
  *
- * With `rehearse` it writes a line to stdout when it is warm, and waits. It exits when stdin closes, that is when its worker dies.
+ * With `rehearse` it writes a line to stdout when it is warm, and waits. It exits when stdin closes, that is when its worker dies. With
+ * `give-way` besides, the rehearsal pauses while the machine is busy.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,6 +26,7 @@ import { pack } from 'tar-stream';
 import { takeCache, writeCache } from './cache.mjs';
 import { add, writeOutput } from './output.mjs';
 import { readParts } from './parts.mjs';
+import { pauseUntil } from './pauses.mjs';
 import { SiteFailure, unpack } from './source.mjs';
 import { linkStaticFiles } from './static.mjs';
 
@@ -34,6 +36,8 @@ const temporary = tmpdir();
 const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
+const isRehearsing = process.argv[2] === 'rehearse';
+const givesWay = process.argv[3] === 'give-way';
 /** O_CLOEXEC, see proc(5), "fdinfo". */
 const closeOnExec = 0o2000000;
 
@@ -146,9 +150,11 @@ async function readReason(stream) {
   }
 }
 
-/** @param {Readable} report */
-async function rehearsed(report) {
-  await once(report, 'readable');
+/** @param {ReturnType<typeof startFramework>} framework */
+async function rehearsed({ child, report }) {
+  const ended = once(report, 'readable');
+  if (givesWay) await pauseUntil(child, ended);
+  await ended;
   if (report.read(1) === null) throw new Error('The rehearsal build failed.');
   process.stdout.write('\n');
 }
@@ -189,14 +195,13 @@ async function timed(ms, step, act) {
   return result;
 }
 
-/** @param {boolean} isRehearsing */
-async function supervise(isRehearsing) {
+async function supervise() {
   closeInherited();
   const framework = startFramework(...(isRehearsing ? ['rehearse'] : []));
-  const { child, report } = framework;
+  const { child } = framework;
   const exit = once(child, 'exit');
   const parts = readParts(process.stdin);
-  const [order] = await Promise.all([text(parts.order), isRehearsing && rehearsed(report)]);
+  const [order] = await Promise.all([text(parts.order), isRehearsing && rehearsed(framework)]);
   const { siteUrl, endOfLog } = JSON.parse(order);
   const cpuBefore = cpuMs(child);
   const tar = pack();
@@ -235,4 +240,4 @@ async function supervise(isRehearsing) {
   setTimeout(() => process.exit(0), lingerMs);
 }
 
-await supervise(process.argv[2] === 'rehearse');
+await supervise();

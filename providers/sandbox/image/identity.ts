@@ -1,5 +1,5 @@
 /** The build image of this version, for processes that build nothing themselves. */
-import { imageId } from './image/image.ts';
+import { imageId } from './image.ts';
 
 let known: Promise<string> | undefined;
 
