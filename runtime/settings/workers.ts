@@ -21,7 +21,7 @@ export const workers = {
     .union([z.literal('').transform(() => undefined), z.coerce.number().int().min(0).max(64)])
     .optional()
     .describe(
-      'Number of containers that a worker starts before builds need them, about 0.7 GiB each. With 0, each build starts its own container.',
+      'Number of sandboxes that a worker starts before builds need them, about 0.7 GiB each, with docker, bubblewrap and namespaces. With 0, each build starts its own.',
     ),
   FRONTAGE_SANDBOX: z
     .enum(['auto', 'docker', 'bubblewrap', 'namespaces', 'seatbelt', 'off', 'none-run-builds-unprotected'])

@@ -9,7 +9,7 @@ const defaults: Record<string, string> = {
   FRONTAGE_DATA: '`.frontage`',
   FRONTAGE_EDGE_CACHE_BYTES: '256 MiB',
   FRONTAGE_EDGE_DISK_BYTES: '4 GiB',
-  FRONTAGE_WARM_SANDBOXES: 'one for each concurrent build, within an eighth of the engine’s memory',
+  FRONTAGE_WARM_SANDBOXES: 'one for each concurrent build, within an eighth of the memory of the machine or engine',
   FRONTAGE_REPOSITORIES: '`<data>/repositories`',
   FRONTAGE_STORE: '`<data>/store`',
   FRONTAGE_BACKUP_S3_ENDPOINT: 'same as the store',
