@@ -124,7 +124,7 @@ async function openSeatbelt(options: OpenSandboxOptions): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Without a limit of its own, this process is constrained to 0 bytes, or to more than there are. */
+/** Node reports a process without a limit as constrained to 0 bytes, or to more than the machine has. */
 function processOptions(options: OpenSandboxOptions): ProcessSandboxOptions {
   const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
   return { ...options, warn: (text) => options.log.warn(text), warm: warmOptions(options, memoryBytes) };

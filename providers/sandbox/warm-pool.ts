@@ -96,6 +96,7 @@ async function rehearse({ stdout, raise, kill }: WarmContainer, signal: AbortSig
     await once(stdout, 'readable', { signal: AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]) });
     if (stdout.read(1) === null) throw new Error('the rehearsal build failed.');
     await raise?.();
+    signal.throwIfAborted(); // The pool was closed meanwhile, and awaits the exit.
   } catch (error) {
     await kill();
     throw error;
