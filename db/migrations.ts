@@ -85,6 +85,7 @@ export const knownMigrations: readonly string[] = [
   '2026-11-27-eyes-turns',
   '2026-11-28-comments-signed-in',
   '2026-11-28-source-digests',
+  '2026-11-28-confirmed-seats',
 ];
 
 /** Loads their classes; each file exports one. Only a database that lacks some needs them. */

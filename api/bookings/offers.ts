@@ -8,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
-import { bookableDays, dayAt, offersOf, spanAround } from '#rules/bookings/time-slots.ts';
+import { dayAt, offersOf, slotsOf, spanOf } from '#rules/bookings/time-slots.ts';
 import { localTime } from '#rules/bookings/time-zones.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -124,12 +124,11 @@ export async function openSlots(
 /** The time slots of the days with enough free seats. */
 async function offersIn({ em, now, moving }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
-  // Without this, a distant range would read years of bookings.
-  const near = bookableDays(service, calendarOf(calendar), days, now.getTime());
-  if (!near) return [];
-  const taken = await takenSeats(em, now, calendar.id, spanAround(near), moving?.id);
-  const offers = offersOf(service, calendarOf(calendar), near, { now: now.getTime(), taken });
-  return offers.filter(
+  const slots = slotsOf(service, calendarOf(calendar), days, now.getTime());
+  const span = spanOf(service, slots);
+  if (!span) return [];
+  const taken = await takenSeats(em, now, calendar.id, span, moving?.id);
+  return offersOf(service, calendar, slots, taken).filter(
     ({ start, seatsLeft }) => seatsLeft >= (moving?.seats ?? 1) && start !== moving?.startsAt.getTime(),
   );
 }

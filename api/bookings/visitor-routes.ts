@@ -5,7 +5,7 @@ import type { Api } from '#api/api.ts';
 import { sendErrorAsAsked } from '#api/front/error-handlers.ts';
 import { namesHtml } from '#api/front/representation.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
-import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
+import { allowOrigins, originsFor, requireOwnOrigin } from '#api/visitors/origins.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -40,7 +40,7 @@ export function visitSite(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { public_id: publicId = '' } = request.params as { public_id?: string };
     const site = await siteOf(request.em, publicId);
-    const own = await originsOf(request.em, deps, site);
+    const own = await originsFor(request, deps, site);
     request.visited = { site, own };
     reply.header('cache-control', 'no-store');
     if (allowOrigins(request, reply, own)) return reply.code(204).send();

@@ -37,6 +37,17 @@ export async function originsOf(
   return new Set(addresses.flat().map((address) => new URL(address).origin));
 }
 
+/** The same, as far as the call needs it: one without an origin, or from the site's first address, reads no others. */
+export async function originsFor(
+  request: FastifyRequest,
+  deps: { config: Config; clock: Clock },
+  site: Pick<Site, 'id' | 'name'>,
+): Promise<ReadonlySet<string>> {
+  const first = new URL(siteAddress(deps.config, site.name)).origin;
+  const origin = originOf(request);
+  return origin === undefined || origin === first ? new Set([first]) : await originsOf(request.em, deps, site);
+}
+
 /** Also plain HTTP until there is a certificate, since the edge serves the domain that way until then. */
 async function domainAddresses(
   em: EntityManager,

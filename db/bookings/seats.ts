@@ -8,10 +8,10 @@ import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { signalWorkflow } from '#db/workflow-messages.ts';
+import { longestMs } from '#rules/bookings/bounds.ts';
 import { occupancyOf, peakOccupancy, type Taken } from '#rules/bookings/occupancy.ts';
 import type { Span } from '#rules/bookings/opening-hours.ts';
 import { type BookingStatus, bookingStatusAt } from '#rules/states.ts';
-import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { BookingCalendar } from './bookable.ts';
@@ -69,7 +69,10 @@ export async function expireEachDueHold(em: EntityManager, now: Date): Promise<n
   return expired;
 }
 
-/** Seats taken in the calendar during the span, by all bookings but one. Bookings of the same time are one entry. */
+/**
+ * Seats taken in the calendar during the span, by all bookings but one. Confirmed bookings of the same time are one entry;
+ * they are read from the index `booking_confirmed` alone, which needs a query without other columns.
+ */
 export async function takenSeats(
   em: EntityManager,
   now: Date,
@@ -77,14 +80,20 @@ export async function takenSeats(
   span: Span,
   except = '',
 ): Promise<Taken[]> {
+  const inSpan = `calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ?${except ? ' and id <> ?' : ''}`;
+  // A booking lasts at most 4 days, so the index also finds those that began before the span.
+  const times = [new Date(span.from - longestMs), new Date(span.until), new Date(span.from)];
+  const values = [calendarId, ...times, ...(except ? [except] : [])];
   return await em.execute<Taken[]>(
-    `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, sum(seats)::int as seats
-     from booking
-     where calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ? and id <> ?
-       and (status = 'confirmed' or (status = 'held' and (paying or hold_expires_at > ?)))
-     group by busy_from, busy_until`,
-    // A booking lasts at most 4 days, so the index also finds those that began before the span.
-    [calendarId, new Date(span.from - 4 * dayMs), new Date(span.until), new Date(span.from), except, now],
+    `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, seats
+     from (
+       select busy_from, busy_until, sum(seats)::int as seats from booking where status = 'confirmed' and ${inSpan}
+         group by busy_from, busy_until
+       union all
+       select busy_from, busy_until, seats from booking
+         where status = 'held' and (paying or hold_expires_at > ?) and ${inSpan}
+     ) taken`,
+    [...values, now, ...values],
   );
 }
 

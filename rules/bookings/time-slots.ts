@@ -17,19 +17,23 @@ export type Offer = TimeSlot & { seatsLeft: number };
 
 export type Days = { first: number; last: number };
 
-/** The slots that start on the days, in order. `taken` are the bookings around them; `now` in milliseconds. */
+/** The slots with their free seats. `taken` are the bookings in the span of the slots. */
 export function offersOf(
   service: Offering,
-  calendar: Omit<Calendar, 'key' | 'name'>,
-  days: Days,
-  { now, taken }: { now: number; taken: readonly Taken[] },
+  { capacity }: Pick<Calendar, 'capacity'>,
+  slots: readonly TimeSlot[],
+  taken: readonly Taken[],
 ): Offer[] {
   const load = occupancyOf(taken);
   const { busy } = spansOf(service);
-  return slotsOf(service, calendar, days, now).map((one) => ({
-    ...one,
-    seatsLeft: calendar.capacity - peakOccupancy(load, busy(one.start)),
-  }));
+  return slots.map((one) => ({ ...one, seatsLeft: capacity - peakOccupancy(load, busy(one.start)) }));
+}
+
+/** The span of bookings that can affect the slots, which are in order; undefined without slots. */
+export function spanOf(service: Offering, slots: readonly TimeSlot[]): Span | undefined {
+  const [first, last] = [slots[0], slots.at(-1)];
+  const { busy } = spansOf(service);
+  return first && last && { from: busy(first.start).from, until: busy(last.start).until };
 }
 
 /** The slot that starts at this moment, if the timetable offers one. */
@@ -55,7 +59,7 @@ export function spansOf(service: Offering): { booked(start: number): Span; busy(
 }
 
 /** The bookable days of a range, from today to the horizon; undefined where there are none. */
-export function bookableDays(
+function bookableDays(
   service: Offering,
   { time_zone }: Pick<Calendar, 'time_zone'>,
   days: Days,
@@ -66,17 +70,18 @@ export function bookableDays(
   return first <= last ? { first, last } : undefined;
 }
 
-/** The span of bookings that can affect the days. */
-export function spanAround({ first, last }: Days): Span {
-  return { from: (first - 3) * dayMs, until: (last + 5) * dayMs };
-}
-
 /** The local date of a moment. */
 export function dayAt(zone: string, moment: number): number {
   return Math.floor((moment + offsetAt(zone, moment)) / dayMs);
 }
 
-function slotsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): TimeSlot[] {
+/** The slots that start on the days, in order. `now` in milliseconds. */
+export function slotsOf(
+  service: Offering,
+  calendar: Omit<Calendar, 'key' | 'name'>,
+  days: Days,
+  now: number,
+): TimeSlot[] {
   const earliest = now + service.lead_minutes * minuteMs;
   const near = bookableDays(service, calendar, days, now);
   if (!near) return [];

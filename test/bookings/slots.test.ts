@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
-import { offersOf } from '#rules/bookings/time-slots.ts';
+import { offersOf, slotsOf, spanOf } from '#rules/bookings/time-slots.ts';
 import { localTime, offsetPeriods } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { dayMs } from '#rules/time.ts';
@@ -13,9 +13,11 @@ const runs = sized({ one: 300, short: 3_000, long: 100_000 });
 
 function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
   const day = dayOf(date) as number;
-  const fast = offersOf(service, calendar, { first: day, last: day }, { now, taken });
+  const slots = slotsOf(service, calendar, { first: day, last: day }, now);
+  const span = spanOf(service, slots);
+  const read = taken.filter(({ from, until }) => span && from < span.until && until > span.from);
   return {
-    fast: fast.map(({ start, seatsLeft }) => ({ start, seatsLeft })),
+    fast: offersOf(service, calendar, slots, read).map(({ start, seatsLeft }) => ({ start, seatsLeft })),
     slow: slowOffers(service, calendar, date, { now, taken, grainMinutes }),
   };
 }
@@ -74,13 +76,8 @@ function starts(
   service = { ...hourly, step_minutes: 60 },
 ) {
   const day = dayOf(date) as number;
-  const offers = offersOf(
-    service,
-    always(zone, hours),
-    { first: day, last: day },
-    { now: (day - 1) * dayMs, taken: [] },
-  );
-  return offers.map(({ start, offset }) => localTime(start, offset));
+  const slots = slotsOf(service, always(zone, hours), { first: day, last: day }, (day - 1) * dayMs);
+  return slots.map(({ start, offset }) => localTime(start, offset));
 }
 
 test('an hour that the clock skips is not offered', () => {

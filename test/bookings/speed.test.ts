@@ -27,7 +27,8 @@ async function fill(siteId: string, days: number): Promise<void> {
     [days - 1, siteId],
   );
   await em.execute('alter table booking enable trigger booking_seats');
-  await em.execute('analyze booking');
+  // As autovacuum does after so many rows; until then, the seats are not read from the index alone.
+  await em.execute('vacuum analyze booking');
 }
 
 async function p95(path: string, rounds: number): Promise<number> {
@@ -42,7 +43,7 @@ async function p95(path: string, rounds: number): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
 }
 
-test('a busy day’s time slots take 20 ms, three months’ days 60 ms (p95)', async () => {
+test('a busy day’s time slots take 10 ms, three months’ days 30 ms (p95)', async () => {
   const busy = timetable({ calendar: { capacity: 12 }, service: { duration_minutes: 10 } });
   const { publicId, site } = await fixture.newBookable(busy);
   await fill(site.id, 93);
@@ -50,8 +51,8 @@ test('a busy day’s time slots take 20 ms, three months’ days 60 ms (p95)', a
   const slots = await p95(`/b/${publicId}/slots?service=talk&date=${date}`, 100 / share);
   const days = await p95(`/b/${publicId}/days?service=talk&from=${date}&to=${fixture.dateIn(96)}`, 40 / share);
   // As a row of tools/bench/RESULTS.md.
-  console.info(`| slots of a day with 500 bookings, p95 | ${slots.toFixed(1)} ms | 20 ms |`);
-  console.info(`| days of 92 days with 46,000 bookings, p95 | ${days.toFixed(1)} ms | 60 ms |`);
-  expect(slots).toBeLessThan(20 * slack);
-  expect(days).toBeLessThan(60 * slack);
+  console.info(`| slots of a day with 500 bookings, p95 | ${slots.toFixed(1)} ms | 10 ms |`);
+  console.info(`| days of 92 days with 46,000 bookings, p95 | ${days.toFixed(1)} ms | 30 ms |`);
+  expect(slots).toBeLessThan(10 * slack);
+  expect(days).toBeLessThan(30 * slack);
 }, 120_000);
