@@ -13,6 +13,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   git: async () => await (await import('./git.ts')).benchGit(),
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
   scale: async () => (await import('./scale.ts')).benchScale(),
+  api: async () => await (await import('./api.ts')).benchApi(),
   scan: async () => await (await import('./scan.ts')).benchScan(),
   screenshots: async () => await (await import('./screenshots.ts')).benchScreenshots(),
 };
@@ -27,7 +28,7 @@ const usage = `npm run bench                  runs all benchmarks: ${Object.keys
 npm run bench -- publish       runs one benchmark
 npm run bench -- sites         runs an edge with 1,000, 100,000 and 1,000,000 sites
 npm run bench -- hour          runs an hour of mixed load (FRONTAGE_MINUTES sets another duration)
-  --quick                      publish, previews, tls, git, workers, sites, scale and screenshots: runs a small part, to see that they work
+  --quick                      all but edge, counting, scan and hour: runs a small part, to see that they work
   --pairs                      publish: runs only what is compared with a bare build
   --write                      writes the results into tools/bench/RESULTS.md`;
 
@@ -40,6 +41,7 @@ const headings: Record<string, string> = {
   git: 'Git',
   hour: 'An hour',
   workers: 'Builds workers',
+  api: 'API',
   scan: 'The scan at publish',
   screenshots: 'Screenshots',
   sites: 'Many sites',

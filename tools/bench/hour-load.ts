@@ -16,7 +16,7 @@ import { post } from './publish-sites.ts';
 
 const run = promisify(execFile);
 type Call = Fixture['call'];
-type Tended = BenchSite & { call: Call; form: string; timetable: string; review: string };
+export type Tended = BenchSite & { call: Call; token: string; form: string; timetable: string; review: string };
 export type Done = Record<string, { done: number; failed: string[] }>;
 
 /** Sites of separate accounts, because publishes per account are limited. */
@@ -44,7 +44,7 @@ export async function openSites(fixture: Fixture, count: number): Promise<Tended
     await call(`${at}/publish`, { scope: 'site' }, { prefer: 'wait=120' });
     const link = await call(`${at}/review-links`, {});
     const review = link.url.split('/').at(-1);
-    sites.push({ ...site, call, form: form.id, timetable: bookable.public_id, review });
+    sites.push({ ...site, call, token, form: form.id, timetable: bookable.public_id, review });
   }
   return sites;
 }
@@ -56,11 +56,12 @@ async function send(fixture: Fixture, path: string, body: unknown, headers: Reco
   return answer.body;
 }
 
-async function enquire(fixture: Fixture, { form }: Tended): Promise<void> {
+/** A visitor's answers to the form, with a solved challenge. */
+export async function answersTo(fixture: Fixture, { form }: Tended) {
   const { body: challenge } = await callApi(fixture.stack.baseUrl, `/f/${form}/challenge`, {});
   const solution = await solveChallenge({ challenge: challenge as Challenge, deriveKey });
   const altcha = Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
-  await send(fixture, `/f/${form}`, { email: 'ada@example.com', altcha });
+  return { email: 'ada@example.com', altcha };
 }
 
 /** The site cancels every other booking. */
@@ -72,9 +73,15 @@ async function book(fixture: Fixture, { timetable, call }: Tended, n: number): P
   if (n % 2 === 0) await call(`/v1/bookings/${id}/cancel`, {});
 }
 
-async function comment(fixture: Fixture, { id, review, call }: Tended): Promise<void> {
+/** A reviewer's new thread. */
+export async function openThread(fixture: Fixture, { review }: Tended): Promise<{ id: string }> {
   const said = { page: '/', body: 'Larger, please.', position: {} };
-  const { thread } = await send(fixture, '/review/threads', said, { 'x-review': review });
+  return (await send(fixture, '/review/threads', said, { 'x-review': review })).thread;
+}
+
+async function comment(fixture: Fixture, site: Tended): Promise<void> {
+  const { id, call } = site;
+  const thread = await openThread(fixture, site);
   await call(`/v1/comments/${thread.id}/reply`, { message: 'It is larger now.' });
   await call(`/v1/sites/${id}/comments`, { thread_id: thread.id, action: 'resolve' });
 }
@@ -119,7 +126,10 @@ export function keepBusy(fixture: Fixture, sites: Tended[], end: number): { done
   const acts: Record<string, { everyMs: number; act: (site: Tended, n: number) => Promise<void> }> = {
     visits: { everyMs: 150, act: (site, n) => look(fixture, site, n) },
     'API reads': { everyMs: 2_500, act: (site) => readAround(site) },
-    enquiries: { everyMs: 6_000, act: (site) => enquire(fixture, site) },
+    enquiries: {
+      everyMs: 6_000,
+      act: async (site) => await send(fixture, `/f/${site.form}`, await answersTo(fixture, site)),
+    },
     bookings: { everyMs: 8_000, act: (site, n) => book(fixture, site, n) },
     comments: { everyMs: 12_000, act: (site) => comment(fixture, site) },
     clones: { everyMs: 10_000, act: (site) => clone(site, fixture.dir) },
