@@ -8,14 +8,11 @@ import { Account } from '#db/accounts/account.ts';
 import { quotaUsage } from '#db/accounts/daily-quota.ts';
 import { Token } from '#db/auth/token.ts';
 import { buildSecondsUsage, type HourlyUsage, hourlyUsage } from '#db/deployments/hourly-limits.ts';
-import { Domain } from '#db/domains/domain.ts';
 import { recordAct } from '#db/history/recording.ts';
 import { lockAddress } from '#db/mail/limits.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { renderingUsage } from '#db/renderings/transitions.ts';
-import { Site } from '#db/sites/site.ts';
-import { countSites } from '#db/sites/transitions.ts';
-import { Sketch } from '#db/sketches/sketch.ts';
+import { countsSql } from '#db/sites/transitions.ts';
 import type { HourlyLimit } from '#rules/hourly-limits.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -140,24 +137,20 @@ export type Usage = {
 /** Counts everything of the account that has a limit or is metered. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
   const now = clock.now();
-  const sites = await countSites(em, accountId);
-  const archivedSites = await em.count(Site, {
-    account: accountId,
-    status: 'archived',
-    deleteAt: null,
-    purgedAt: null,
-  });
+  const [counts] = await em.execute<[Pick<Usage, 'sites' | 'archivedSites' | 'domains' | 'sketches'>]>(
+    `select count(*) filter (where ${countsSql})::int as sites,
+       count(*) filter (where status = 'archived' and delete_at is null and purged_at is null)::int as "archivedSites",
+       (select count(*)::int from domain where account_id = ? and removed_at is null) as domains,
+       (select count(*)::int from sketch where account_id = ? and status = 'shown') as sketches
+     from site where account_id = ?`,
+    [accountId, accountId, accountId],
+  );
   const tokens = await em.count(Token, await usableTokens(em, accountId, now));
-  const domains = await em.count(Domain, { account: accountId, removedAt: null });
-  const sketches = await em.count(Sketch, { account: accountId, status: 'shown' });
-  const usageOf = (name: HourlyLimit) => hourlyUsage(em, clock, accountId, name);
   const hourly = {
+    ...(await hourlyUsage(em, clock, accountId)),
     build_seconds_per_hour: await buildSecondsUsage(em, clock, accountId),
-    publishes_per_hour: await usageOf('publishes_per_hour'),
-    previews_per_hour: await usageOf('previews_per_hour'),
-    uploads_per_hour: await usageOf('uploads_per_hour'),
     screenshots_per_hour: await renderingUsage(em, clock, accountId),
   };
   const files = await quotaUsage(em, clock, accountId);
-  return { sites, archivedSites, tokens, domains, sketches, hourly, files };
+  return { ...counts, tokens, hourly, files };
 }

@@ -81,22 +81,30 @@ function countedSince(since: Date, account: string, name: HourlyLimit) {
   return { site: { account }, createdAt: { $gt: since }, kind: { $in: kindsOf(name) } };
 }
 
-/** How many publishes, previews or uploads count now, and when the oldest stops counting. */
+/** How many publishes, previews and uploads count now, and when the oldest of each stops counting. */
 export async function hourlyUsage(
   em: EntityManager,
   clock: Clock,
   account: string,
-  name: HourlyLimit,
-): Promise<HourlyUsage> {
-  const since = new Date(clock.now().getTime() - hourMs);
-  const counted = countedSince(since, account, name);
-  const used = await em.count(Deployment, counted);
-  const [first] = await em.find(Deployment, counted, {
-    orderBy: { createdAt: 'asc' },
-    limit: 1,
-    fields: ['createdAt'],
-  });
-  return { used, resetsAt: first && new Date(first.createdAt.getTime() + hourMs) };
+): Promise<Record<HourlyLimit, HourlyUsage>> {
+  const rows = await em.execute<{ kind: DeploymentKind; used: number; first: Date | string }[]>(
+    `select kind, count(*)::int as used, min(deployment.created_at) as first from deployment join site on site.id = site_id
+     where account_id = ? and deployment.created_at > ? group by kind`,
+    [account, new Date(clock.now().getTime() - hourMs)],
+  );
+  const usageOf = (name: HourlyLimit) => {
+    const counted = rows.filter(({ kind }) => kindsOf(name).includes(kind));
+    const first = Math.min(...counted.map((row) => new Date(row.first).getTime()));
+    return {
+      used: counted.reduce((sum, { used }) => sum + used, 0),
+      resetsAt: counted.length > 0 ? new Date(first + hourMs) : undefined,
+    };
+  };
+  return {
+    publishes_per_hour: usageOf('publishes_per_hour'),
+    previews_per_hour: usageOf('previews_per_hour'),
+    uploads_per_hour: usageOf('uploads_per_hour'),
+  };
 }
 
 /** The seconds of builds within the last hour, those that run included, and when the oldest build stops counting. */

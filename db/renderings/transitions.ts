@@ -88,10 +88,13 @@ export async function askedAt(em: EntityManager, account: string, since: Date, o
 
 /** How many renderings count now, and when the oldest stops counting. */
 export async function renderingUsage(em: EntityManager, clock: Clock, account: string): Promise<HourlyUsage> {
-  const asked = askedSince(account, new Date(clock.now().getTime() - hourMs));
-  const used = await em.count(Rendering, asked);
-  const [first] = await em.find(Rendering, asked, { orderBy: { createdAt: 'asc' }, limit: 1, fields: ['createdAt'] });
-  return { used, resetsAt: first && new Date(first.createdAt.getTime() + hourMs) };
+  const [{ used, first }] = await em.execute<[{ used: number; first: Date | string | null }]>(
+    `select count(*)::int as used, min(rendering.created_at) as first from rendering
+       left join site on site.id = rendering.site_id left join sketch on sketch.id = rendering.sketch_id
+     where asked and rendering.created_at > ? and (site.account_id = ? or sketch.account_id = ?)`,
+    [new Date(clock.now().getTime() - hourMs), account, account],
+  );
+  return { used, resetsAt: first === null ? undefined : new Date(new Date(first).getTime() + hourMs) };
 }
 
 const ofAccount = (account: string) => ({ $or: [{ site: { account } }, { sketch: { account } }], asked: true });
