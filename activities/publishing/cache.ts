@@ -13,7 +13,7 @@ import type { DeploymentStatus } from '#rules/states.ts';
 import { mergeCaches, picturesOf } from './cache-tar.ts';
 import type { BuilderDeps } from './deps.ts';
 
-export type CacheDeps = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };
+type CacheDeps = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };
 type Cached = Pick<Deployment, 'id' | 'noCache' | 'slot'> & { site: { id: string; cacheEpoch: number } };
 type Caches = Pick<BuildRequest, 'cache' | 'onCache'>;
 

@@ -10,7 +10,7 @@ type Epoch = Pick<Site, 'cacheEpoch'>;
 /** The digest of a deployment's source. Like caches, outputs of an earlier epoch are not used again. */
 export const sourceDigest = ({ cacheEpoch }: Epoch, snapshot: string) => `${cacheEpoch} ${snapshot}`;
 
-export type EarlierOutput = { number: number; output: Output };
+type EarlierOutput = { number: number; output: Output };
 
 /**
  * What a build of this source without drafts has made before, for the same address and in the same image: that of the live version, or of the

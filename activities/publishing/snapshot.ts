@@ -53,7 +53,7 @@ export async function removeSnapshots({ scratch }: Store, deploymentId: string):
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
 
 /** `drafts` is the number of drafts, whether included or not; `digest` is the same for equal snapshots. */
-export type WrittenSnapshot = { drafts: number; digest: string };
+type WrittenSnapshot = { drafts: number; digest: string };
 
 /** Writes the snapshot to the scratch space of the store. Throws `build_failed` if a post is unreadable. */
 export async function writeSnapshot(
