@@ -104,7 +104,7 @@ test('an interrupted cache keeps the previous one, and leaves nothing', async ()
 
 const [picture, content] = ['astro/assets/a.webp', 'astro/data-store.json'];
 
-test('the second build of a draft gets the pictures of the first, and nothing else of it', async () => {
+test('a draft’s second build gets only the pictures of the first', async () => {
   const site = newSite();
   await (await open(site)).onCache?.(toTar({ [picture]: 'of the site', [content]: 'posts', 'astro/fonts/a': 'font' }));
   await leaveDraft(site, { [picture]: 'of the draft', 'astro/assets/b.webp': 'b', [content]: 'secret plans' });
@@ -117,7 +117,7 @@ test('the second build of a draft gets the pictures of the first, and nothing el
   expect(await readDraft(site)).toEqual(withoutDraft);
 });
 
-test('a slot’s next draft gets its pictures once it is shown, and no other slot does', async () => {
+test('only the same slot’s next draft gets the pictures of a shown one', async () => {
   const site = newSite();
   const files = { [picture]: 'made', [content]: 'secret plans' };
   for (const status of ['superseded', 'cancelled', 'failed'])
