@@ -92,6 +92,13 @@ async function unpackSite(parts) {
   return given;
 }
 
+/** @param {ReturnType<typeof readParts>} parts */
+function readHeld({ held }) {
+  const hashes = text(held).then((lines) => new Set(lines.split('\n').filter(Boolean)));
+  hashes.catch(() => {}); // Awaited after the build, unless it fails.
+  return hashes;
+}
+
 /**
  * Adds the platform's packages to the source, its frozen files if the source lacks them, and the static files to `public/`. Git ignores the
  * posts, which have a repository of their own. Tailwind reads these rules, too, and would miss the classes in posts.
@@ -219,13 +226,11 @@ async function supervise() {
   try {
     await mkdir(cacheDir);
     given = await timed(ms, 'unpack', () => unpackSite(parts));
-    const known = text(parts.held);
-    known.catch(() => {}); // Awaited below, unless the build fails.
+    const held = readHeld(parts);
     await timed(ms, 'build', () => runFramework(framework, exit, { root, cacheDir, siteUrl }));
     // Before the files and caches: on a shared connection it would otherwise queue behind output that is not read yet.
     endLog();
-    const held = new Set((await known).split('\n').filter(Boolean));
-    await timed(ms, 'collect', () => writeOutput(tar, root, held));
+    await timed(ms, 'collect', async () => writeOutput(tar, root, await held));
     ms.cpu = cpuMs(child) - cpuBefore;
   } catch (error) {
     if (!(error instanceof SiteFailure)) throw error;
