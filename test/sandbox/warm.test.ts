@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { openSandbox } from '#providers/sandbox/factory.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { size } from '#test/campaigns/size.ts';
-import { build, listPurposes, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
+import { build, dataDir, listPurposes, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
 import { describeKinds, type Kind, kinds } from './kinds.ts';
 
 const opened: Sandbox[] = [];
@@ -17,7 +18,16 @@ afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())))
 async function openWarm(kind: Kind, owner: string) {
   const heard: string[] = [];
   const info = (text: string) => void heard.push(text);
-  const sandbox = await openKind(kind, owner, { count: 1, limits: roomy, info });
+  const sandbox = await openSandbox({
+    mode: kind,
+    dataDir,
+    dockerHost: process.env.DOCKER_HOST ?? '',
+    owner,
+    warm: { count: 1, slots: 1, limits: roomy },
+    log: { info, warn: () => {} },
+    onProgress: () => {},
+  });
+  if (!sandbox) throw new Error('No sandbox was opened.');
   opened.push(sandbox);
   const warmed = (n: number) =>
     expect
