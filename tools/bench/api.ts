@@ -5,8 +5,9 @@
  */
 import { Agent, request } from 'node:http';
 import { loadavg } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answersTo, openSites, openThread, type Tended } from './hour-load.ts';
+import { answersTo, openSites, openThread, type Tended } from './hour/load.ts';
 import { median } from './measure.ts';
 import { type Fixture, openFixture } from './publish-fixture.ts';
 
@@ -92,10 +93,11 @@ function openClient({ stack }: Fixture, token: string): { send: Send; close: () 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const authorization = path.startsWith('/v1/') ? { authorization: `Bearer ${token}` } : {};
     const headers = { accept: 'application/json', 'content-type': 'application/json', ...authorization };
-    const sent = request({ agent, hostname, port, path, method, headers }, async (answer) => {
-      const parts: Buffer[] = await answer.toArray();
-      if (answer.statusCode === 200) return resolve();
-      reject(new Error(`${method} ${path} returned ${answer.statusCode}: ${Buffer.concat(parts)}`));
+    const sent = request({ agent, hostname, port, path, method, headers }, (answer) => {
+      text(answer).then((body) => {
+        if (answer.statusCode === 200) return resolve();
+        reject(new Error(`${method} ${path} returned ${answer.statusCode}: ${body}`));
+      }, reject);
     });
     sent.once('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
     return promise;

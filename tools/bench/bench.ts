@@ -21,7 +21,7 @@ const benches: Record<string, () => Promise<unknown>> = {
 /** Only run if requested by name. */
 const long: Record<string, () => Promise<unknown>> = {
   sites: async () => await (await import('./sites.ts')).benchSites(),
-  hour: async () => await (await import('./hour.ts')).benchHour(),
+  hour: async () => await (await import('./hour/hour.ts')).benchHour(),
 };
 
 const usage = `npm run bench                  runs all benchmarks: ${Object.keys(benches).join(', ')}

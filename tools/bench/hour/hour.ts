@@ -4,10 +4,10 @@
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Done, keepBusy, openSites } from './hour-load.ts';
-import { containers, processes, type Sample, sample, unfinished, workflows } from './hour-samples.ts';
-import { median } from './measure.ts';
-import { type Fixture, openFixture } from './publish-fixture.ts';
+import { median } from '#tools/bench/measure.ts';
+import { type Fixture, openFixture } from '#tools/bench/publish-fixture.ts';
+import { type Done, keepBusy, openSites } from './load.ts';
+import { containers, processes, type Sample, sample, unfinished, workflows } from './samples.ts';
 
 const minutes = Number(process.env.FRONTAGE_MINUTES ?? 60);
 /** The warm-up, in which caches and pools fill: ten minutes, or a sixth of a shorter run. */

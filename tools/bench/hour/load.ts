@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import type { BenchSite, Fixture } from '#tools/bench/publish-fixture.ts';
+import { post } from '#tools/bench/publish-sites.ts';
 import { callApi } from '#tools/local/client.ts';
 import { openAccount } from '#tools/local/owner.ts';
-import type { BenchSite, Fixture } from './publish-fixture.ts';
-import { post } from './publish-sites.ts';
 
 const run = promisify(execFile);
 type Call = Fixture['call'];
