@@ -1,7 +1,5 @@
 /** The preview activities besides those of a publish: finish a draft, publish it, expire it. */
-import type { Settled } from '#db/deadlines.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
-import { Preview } from '#db/previews/preview.ts';
 import { publishPreview } from '#db/previews/publishes.ts';
 import { settlePreview } from '#db/previews/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
@@ -10,7 +8,6 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { nonRetryable } from './failures.ts';
-import { removeCaches } from './publishing/cache.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 
 export function previewActivities(deps: Deps) {
@@ -43,13 +40,6 @@ export function previewActivities(deps: Deps) {
         });
       }),
 
-    async settlePreview(id: string): Promise<Settled> {
-      const settled = await settlePreview(deps.em(), clock.now(), id);
-      if (settled.status === 'removed') {
-        const { site, slot } = await deps.em().findOneOrFail(Preview, { id }, { fields: ['site', 'slot'] });
-        await removeCaches(deps, site.id, slot);
-      }
-      return settled;
-    },
+    settlePreview: (id: string) => settlePreview(deps.em(), clock.now(), id),
   };
 }

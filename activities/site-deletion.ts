@@ -2,10 +2,10 @@
 import { Context } from '@temporalio/activity';
 import { removeAlone } from '#db/removal-lock.ts';
 import { finishPurge, settleDeletion } from '#db/sites/deletion.ts';
-import { detachSiteDomains, isPurging, removeSiteRows } from '#db/sites/purge.ts';
+import { buildImagesOf, detachSiteDomains, isPurging, removeSiteRows } from '#db/sites/purge.ts';
 import { listAllFiles, recordPurgeBlobs, removePurgeBlobs } from '#db/sites/purge-files.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { removeCaches } from './publishing/cache.ts';
+import { cacheNames } from './publishing/cache.ts';
 
 export function siteDeletionActivities(deps: Deps) {
   const { clock, store } = deps;
@@ -27,7 +27,8 @@ export function siteDeletionActivities(deps: Deps) {
     /** While rows still name them: the site's files, for `removeSiteFiles`, and the caches of its builds. */
     collectSiteFiles: (siteId: string) =>
       purge(siteId, async () => {
-        await removeCaches(deps, siteId);
+        for (const image of await buildImagesOf(deps.em(), siteId))
+          for (const name of Object.values(cacheNames({ site: siteId, image }))) await store.caches.remove(name);
         await recordPurgeBlobs(deps.em(), store, siteId, heartbeat);
       }),
 

@@ -89,7 +89,7 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
     await runBuild(deps, deployment, {
       snapshot: snapshotName(id, drafts),
       log,
-      caches: (executed) => draftCache(deps, deployment, executed, { isLast }),
+      caches: (executed) => draftCache(deps, deployment, executed),
       async save(files, times) {
         made.push(await storeManifest(deps, files));
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');

@@ -18,7 +18,6 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
-import { draftPicturesName } from './cache.ts';
 import { createDraftReader, type DraftReader } from './draft-reader.ts';
 import { SnapshotDigests } from './snapshot-digests.ts';
 
@@ -41,13 +40,11 @@ export async function executedBy({ scratch }: Store, snapshot: string): Promise<
   return digest && (await text(digest));
 }
 
-/** And what the first build of a draft left for the second. */
 export async function removeSnapshots({ scratch }: Store, deploymentId: string): Promise<void> {
   for (const drafts of ['without drafts', 'with drafts'] as const) {
     const snapshot = snapshotName(deploymentId, drafts);
     await Promise.all([scratch.remove(snapshot), scratch.remove(digestName(snapshot))]);
   }
-  await scratch.remove(draftPicturesName(deploymentId));
 }
 
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };

@@ -70,14 +70,13 @@ export async function removeSiteRows(em: EntityManager, clock: Clock, siteId: st
   });
 }
 
-/** The images whose builds may have left a cache: for the site, or for a preview slot. */
-export async function buildsWithCaches(
-  em: EntityManager,
-  siteId: string,
-): Promise<{ image: string; slot: number | null }[]> {
-  return await em.execute('select distinct image, slot from deployment where site_id = ? and image is not null', [
-    siteId,
-  ]);
+/** Images whose builds may have left a cache for the site. */
+export async function buildImagesOf(em: EntityManager, siteId: string): Promise<string[]> {
+  const rows = await em.execute<{ image: string }[]>(
+    'select distinct image from deployment where site_id = ? and image is not null',
+    [siteId],
+  );
+  return rows.map(({ image }) => image);
 }
 
 /** Whether the purge of the site has begun. Its activities do nothing before. */

@@ -12,11 +12,12 @@ const cacheFilesMax = 20_000;
 
 /**
  * Repacks `cache/…` entries up to the entry `end`: regular files with normalised names, within the limits. Rejects on
- * anything else, and then `onCache` gets a stream that fails. Without any entry, `onCache` is not called.
+ * anything else, and then `onCache` gets a stream that fails. It gets only what is in the folder, and is not called without any of it.
  */
 export async function passCache(
   reading: AsyncGenerator<Entry>,
   onCache: (content: Readable) => Promise<void>,
+  folder = '',
 ): Promise<void> {
   const tar = pack();
   // Without a listener, an error before the first read would end the process.
@@ -31,6 +32,10 @@ export async function passCache(
       if (name === 'end') break;
       left = { bytes: left.bytes - size, files: left.files - 1 };
       checkEntry(entry, left);
+      if (!name.startsWith(`cache/${folder}`)) {
+        entry.resume();
+        continue;
+      }
       kept ??= onCache(Readable.from(tar, { objectMode: false }));
       kept.catch(() => tar.destroy());
       await add(tar, name.slice('cache/'.length), await buffer(entry));

@@ -79,7 +79,7 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
 
   return {
     readFiles,
-    readCache: (onCache: NonNullable<BuildRequest['onCache']>) => passCache(reading, onCache),
+    readCache: (onCache: NonNullable<BuildRequest['onCache']>, folder?: string) => passCache(reading, onCache, folder),
     /** Discards the rest. Otherwise it would block the log, which may use the same connection. */
     close: () => void entries.destroy(),
   };

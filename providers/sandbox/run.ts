@@ -98,10 +98,17 @@ async function awaitVerdict(
 }
 
 /** Reports the finished build, then reads its caches. The caches are optional. */
-async function handOver(output: Output, { onBuilt, onCache }: BuildRequest, ms: BuildTimes): Promise<void> {
+async function handOver(
+  output: Output,
+  { onBuilt, onCache, cacheFolder }: BuildRequest,
+  ms: BuildTimes,
+): Promise<void> {
   await onBuilt?.(ms);
   if (!onCache) return;
-  await Promise.race([output.readCache(onCache).catch(() => {}), delay(cacheMs, undefined, { ref: false })]);
+  await Promise.race([
+    output.readCache(onCache, cacheFolder).catch(() => {}),
+    delay(cacheMs, undefined, { ref: false }),
+  ]);
 }
 
 /** The reader stopped; the sandbox itself is still running. */

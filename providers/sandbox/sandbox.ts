@@ -45,6 +45,8 @@ export type BuildRequest = {
   onBuilt?: (ms: BuildTimes) => Promise<void>;
   /** The content that an earlier build of this same site gave to `onCache`, or nothing. */
   cache?: Readable;
+  /** The only folder of the caches that `onCache` gets, for example `astro/assets/`; all of them by default. */
+  cacheFolder?: string;
   /**
    * Called after `onBuilt`, unless the caches are unchanged. We write the tar; its content is hostile like the site.
    */

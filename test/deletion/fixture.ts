@@ -75,7 +75,7 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
     const { owner, site } = load;
     for (const act of Object.values(load.acts)) await act();
     const shared = `<!doctype html><title>Shared of ${site.name}</title>${'<p>Shared</p>'.repeat(30)}`;
-    const slot = await fixture.publish(site.id, owner.accountId, { ...files(site.name, count), 'shared.html': shared });
+    await fixture.publish(site.id, owner.accountId, { ...files(site.name, count), 'shared.html': shared });
     const dep = await fixture.publish(site.id, owner.accountId, {
       'index.html': `<p>${site.name}`,
       'shared.html': shared,
@@ -93,12 +93,10 @@ export async function createDeletionFixture({ worker: works = true } = {}) {
     const review = await owner.call('POST', `/v1/sites/${site.id}/review-links`);
     const upload = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: {} });
     for (const { status, text } of [ruled, comment, review, upload]) if (status !== 200) throw new Error(text);
-    const caches = [`${site.id}.img.tar`, `${site.id}.slot-2.img.tar`];
+    const caches = [`${site.id}.img.tar`, `${site.id}.drafts.img.tar`];
     for (const cache of caches) await fixture.deps.store.caches.put(cache, Readable.from([Buffer.from('cache')]));
     const [em, now] = [fixture.deps.em(), fixture.clock.now()];
     await em.execute(`update deployment set image = 'img' where id = ?`, [dep]);
-    const ofSlot = `update deployment set image = 'img', kind = 'preview', slot = 2, expected_heads = '{}' where id = ?`;
-    await em.execute(ofSlot, [slot]);
     await em.execute(`insert into build_log (deployment_id, seq, text) values (?, 1, 'built')`, [dep]);
     const domain = await addDomain(owner, site.id);
     const payment = await addPayment(owner, site.id);

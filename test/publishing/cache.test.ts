@@ -5,14 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { extract } from 'tar-stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { draftCache, siteCache } from '#activities/publishing/cache.ts';
-import { removeSnapshots } from '#activities/publishing/snapshot.ts';
 import { SnapshotDigests } from '#activities/publishing/snapshot-digests.ts';
 import { createDiskStore } from '#providers/store/disk.ts';
 import type { Store } from '#providers/store/store.ts';
-import { toTar } from '#test/sandbox/tar.ts';
 
 let dir: string;
 let store: Store;
@@ -22,36 +19,23 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const depsOf = (status: string, image = 'image', from = store) => {
-  const em = () => ({ findOneOrFail: async () => ({ status }) }) as never;
-  return { em, store: from, sandbox: { image } };
-};
-
 /** The cache as a build of the site has it; `status` is what its row says after it. */
 function open(
   siteId: string,
-  { status = 'live', image = 'image', noCache = false, epoch = 0, executed = 'code', from = store } = {},
+  {
+    status = 'live',
+    image = 'image',
+    noCache = false,
+    epoch = 0,
+    executed = 'code',
+    from = store,
+    of = siteCache,
+  } = {},
 ) {
-  const build = { id: 'dep_1', slot: null, site: { id: siteId, cacheEpoch: epoch }, noCache };
-  return siteCache(depsOf(status, image, from), build, executed);
+  const em = () => ({ findOneOrFail: async () => ({ status }) }) as never;
+  const build = { id: 'dep_1', site: { id: siteId, cacheEpoch: epoch }, noCache };
+  return of({ em, store: from, sandbox: { image } }, build, executed);
 }
-
-/** The same of one build of a draft. */
-function openDraft(
-  siteId: string,
-  { id = 'dep_1', slot = 1, status = 'building', isLast = false, epoch = 0, executed = 'code' } = {},
-) {
-  const build = { id, slot, site: { id: siteId, cacheEpoch: epoch }, noCache: false };
-  return draftCache(depsOf(status), build, executed, { isLast });
-}
-const readDraft = async (siteId: string, asked = {}) => {
-  const { cache } = await openDraft(siteId, asked);
-  const files: Record<string, string> = {};
-  if (cache) for await (const entry of cache.pipe(extract())) files[entry.header.name] = await text(entry);
-  return files;
-};
-const leaveDraft = async (siteId: string, files: Record<string, string>, asked = {}) =>
-  (await openDraft(siteId, asked)).onCache?.(toTar(files));
 const read = async (siteId: string, asked = {}) => {
   const { cache } = await open(siteId, asked);
   return cache && (await text(cache));
@@ -102,42 +86,17 @@ test('an interrupted cache keeps the previous one, and leaves nothing', async ()
   expect(await readdir(join(dir, 'tmp'))).toEqual([]);
 });
 
-const [picture, content] = ['astro/assets/a.webp', 'astro/data-store.json'];
-
-test('a draft’s second build gets only the pictures of the first', async () => {
+test('drafts get the site’s cache, else that of drafts, and leave the site none', async () => {
   const site = newSite();
-  await (await open(site)).onCache?.(toTar({ [picture]: 'of the site', [content]: 'posts', 'astro/fonts/a': 'font' }));
-  await leaveDraft(site, { [picture]: 'of the draft', 'astro/assets/b.webp': 'b', [content]: 'secret plans' });
-  const both = { [picture]: 'of the draft', 'astro/assets/b.webp': 'b', [content]: 'posts', 'astro/fonts/a': 'font' };
-  expect(await readDraft(site)).toEqual(both);
-  for (const other of [{ executed: 'other code' }, { epoch: 1 }]) expect(await readDraft(site, other)).toEqual({});
-  const withoutDraft = { [picture]: 'of the site', [content]: 'posts', 'astro/fonts/a': 'font' };
-  expect(await readDraft(site, { id: 'dep_2' })).toEqual(withoutDraft);
-  await removeSnapshots(store, 'dep_1');
-  expect(await readDraft(site)).toEqual(withoutDraft);
-});
-
-test('only the same slot’s next draft gets the pictures of a shown one', async () => {
-  const site = newSite();
-  const files = { [picture]: 'made', [content]: 'secret plans' };
-  for (const status of ['superseded', 'cancelled', 'failed'])
-    await leaveDraft(site, files, { isLast: true, status, id: 'dep_2' });
-  expect(await readDraft(site)).toEqual({});
-  await leaveDraft(site, files, { isLast: true, status: 'ready', id: 'dep_2' });
-  expect(await readDraft(site)).toEqual({ [picture]: 'made' });
-  for (const other of [{ slot: 2 }, { executed: 'other code' }, { epoch: 1 }])
-    expect(await readDraft(site, other)).toEqual({});
+  const draft = { of: draftCache, status: 'building' };
+  await leave(site, 'of a draft', draft);
   expect(await read(site)).toBeUndefined();
-});
-
-test('an unreadable cache leaves a draft the readable ones', async () => {
-  const site = newSite();
-  await leave(site, 'x'.repeat(2_000));
-  await leaveDraft(site, { [picture]: 'made' });
-  expect(await readDraft(site)).toEqual({ [picture]: 'made' });
-  const { onCache } = await openDraft(site);
-  await expect(onCache?.(Readable.from([Buffer.from('x'.repeat(2_000))]))).rejects.toThrow();
-  expect(await readDraft(site)).toEqual({ [picture]: 'made' });
+  expect(await read(site, draft)).toBe('of a draft');
+  for (const other of [{ executed: 'other code' }, { epoch: 1 }, { image: 'next' }, { noCache: true }])
+    expect(await read(site, { ...draft, ...other })).toBeUndefined();
+  expect(await read(newSite(), draft)).toBeUndefined();
+  await leave(site, 'of the site');
+  expect(await read(site, draft)).toBe('of the site');
 });
 
 test('a build that started before caches were dropped leaves none', async () => {
@@ -146,23 +105,17 @@ test('a build that started before caches were dropped leaves none', async () => 
   expect(await read(site, { epoch: 2 })).toBeUndefined();
 });
 
-test('caches that are not read close their files', async () => {
+test('a cache that is not read closes its file', async () => {
   const site = newSite();
-  const large = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`astro/${name}`, 'x'.repeat(200_000)]));
-  await (await open(site)).onCache?.(toTar(large));
+  await leave(site, 'unread');
   let file: Readable | undefined;
-  const read = async (name: string) => (file = await store.caches.read(name));
-  const from = { ...store, caches: { ...store.caches, read } };
-  const draft = { id: 'dep_1', slot: 1, site: { id: site, cacheEpoch: 0 }, noCache: false };
-  for (const opening of [
-    () => open(site, { from }),
-    () => draftCache(depsOf('building', 'image', from), draft, 'code', { isLast: false }),
-  ]) {
-    const { cache } = await opening();
-    expect(file?.destroyed).toBe(false);
-    cache?.destroy();
-    await expect.poll(() => file?.destroyed).toBe(true);
-  }
+  const read = async (name: string) => {
+    file = await store.caches.read(name);
+    return file;
+  };
+  const { cache } = await open(site, { from: { ...store, caches: { ...store.caches, read } } });
+  cache?.destroy();
+  await expect.poll(() => file?.destroyed).toBe(true);
 });
 
 test.each([

@@ -101,7 +101,7 @@ describeFirst((kind) => {
 const built = { name: 'verdict.json', content: '{"status":"built"}' };
 const end = { name: 'end', content: '' };
 
-async function passed(entries: TarEntry[]) {
+async function passed(entries: TarEntry[], folder?: string) {
   const output = openOutput(tarOf([built, ...entries]), roomy);
   await output.readFiles({ onFile: async () => {} });
   let kept: Promise<Buffer> | undefined;
@@ -109,7 +109,7 @@ async function passed(entries: TarEntry[]) {
     .readCache((content) => {
       kept = buffer(content);
       return kept.then(() => {});
-    })
+    }, folder)
     .catch((error) => error);
   return { ended, kept: await kept?.catch((error) => error) };
 }
@@ -118,6 +118,16 @@ test('caches are repacked without their writer’s metadata', async () => {
   const { ended, kept } = await passed([{ name: 'cache/astro/a.json', content: '{}', mode: 0o4777, uid: 0 }, end]);
   expect(ended).toBeUndefined();
   expect(await namesIn(kept)).toEqual(['file astro/a.json']);
+});
+
+test('of the caches of drafts, only the folder of pictures is forwarded', async () => {
+  const text = { name: 'cache/astro/data-store.json', content: 'secret plans' };
+  const { kept } = await passed(
+    [text, { name: 'cache/astro/assets/a.webp', content: 'a' }, text, end],
+    'astro/assets/',
+  );
+  expect(await namesIn(kept)).toEqual(['file astro/assets/a.webp']);
+  expect(await passed([text, end], 'astro/assets/')).toEqual({ ended: undefined, kept: undefined });
 });
 
 test.each<TarEntry>([
