@@ -24,11 +24,11 @@ import { earlierOutput } from './earlier-output.ts';
 import { createOutputStorer, heldFiles } from './output.ts';
 import { type Drafts, executedBy, snapshotName } from './snapshot.ts';
 
-/** One build of a deployment: its snapshot, its log, its caches, and a function that saves its output. */
+/** One build of a deployment: its snapshot, its log, what opens its caches, and a function that saves its output. */
 type BuildJob = {
   snapshot: string;
   log: LogWriter;
-  caches: (executed: string | undefined) => ReturnType<typeof siteCache>;
+  caches: typeof siteCache | typeof draftCache;
   save: (files: ManifestFile[], times: Times) => Promise<void>;
 };
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
@@ -59,7 +59,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   await runBuild(deps, deployment, {
     snapshot,
     log,
-    caches: (executed) => siteCache(deps, deployment, executed),
+    caches: siteCache,
     async save(files, times) {
       const built = performance.now();
       const [output] = await Promise.all([storeManifest(deps, files), log.close()]);
@@ -72,16 +72,15 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   });
 }
 
-/**
- * Builds for the preview slot and for publishing it. If there are drafts, these are two builds, the second without drafts, unless that one was
- * made before.
- */
+/** Builds for the preview slot, and if there are drafts, once more without them for publishing it, unless that was built before. */
 async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
   const { id } = deployment;
   const hasDrafts = await snapshotExists(deps, snapshotName(id, 'with drafts'));
   const earlier = hasDrafts ? await earlierOutput(deps, deployment) : undefined;
   if (earlier) log.write(`Without drafts, the site is the same as in version ${earlier.number}.\n`);
-  const builds = draftBuilds({ hasDrafts, isBuilt: earlier !== undefined });
+  const builds: Drafts[] = [];
+  if (hasDrafts) builds.push('with drafts');
+  if (!earlier) builds.push('without drafts');
   const made: Output[] = [];
   for (const drafts of builds) {
     if (hasDrafts) log.write(`Building ${drafts}.\n`);
@@ -89,7 +88,7 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
     await runBuild(deps, deployment, {
       snapshot: snapshotName(id, drafts),
       log,
-      caches: (executed) => draftCache(deps, deployment, executed),
+      caches: draftCache,
       async save(files, times) {
         made.push(await storeManifest(deps, files));
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
@@ -102,11 +101,6 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
   }
 }
 
-function draftBuilds({ hasDrafts, isBuilt }: { hasDrafts: boolean; isBuilt: boolean }): Drafts[] {
-  if (!hasDrafts) return ['without drafts'];
-  return isBuilt ? ['with drafts'] : ['with drafts', 'without drafts'];
-}
-
 async function snapshotExists({ store }: BuilderDeps, name: string): Promise<boolean> {
   const snapshot = await store.scratch.read(name);
   snapshot?.destroy();
@@ -117,7 +111,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
   const { info, cancellationSignal } = Context.current();
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
-  const cached = await job.caches(await executedBy(deps.store, job.snapshot));
+  const cached = await job.caches(deps, deployment, await executedBy(deps.store, job.snapshot));
   try {
     const outcome = await withSpan('build', async (note) => {
       note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });
