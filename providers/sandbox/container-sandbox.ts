@@ -1,11 +1,17 @@
 /** What sandboxes of containers have in common: builds use a warm container if there is one, and orphans are removed. */
 import { type Container, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
-import { type ContainerLimits, createWarmPool, type WarmContainer, type WarmOptions, waiting } from './warm-pool.ts';
+import {
+  type ContainerLimits,
+  createWarmPool,
+  type WarmContainer,
+  type WarmOptions,
+  warmPurpose,
+} from './warm-pool.ts';
 
 /** A container of this installation, perhaps of another worker. */
 export type FoundContainer = {
-  /** The deployment, or `waiting` for a warm container. */
+  /** The deployment, or `warm` for a container without one. */
   purpose: string;
   /** Whether any of its processes runs. */
   isRunning: () => Promise<boolean>;
@@ -15,7 +21,7 @@ export type FoundContainer = {
 export type ContainerSandbox = Pick<Sandbox, 'kind' | 'image' | 'close'> & {
   /** Starts a container for a deployment. */
   start: (deploymentId: string, limits: ContainerLimits) => Promise<Container>;
-  /** Starts one that rehearses, whose purpose is `waiting`. */
+  /** Starts one that rehearses, with `warmPurpose`. */
   startWarm: (limits: ContainerLimits) => Promise<WarmContainer>;
   list: () => Promise<FoundContainer[]>;
   /** Containers to start in advance; none by default. */
@@ -39,7 +45,7 @@ export function containerSandbox({ kind, image, start, startWarm, list, ...optio
   async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const { purpose, isRunning, remove } of await list()) {
-      if (purpose === waiting ? await isRunning() : await isUnfinished(purpose)) continue;
+      if (purpose === warmPurpose ? await isRunning() : await isUnfinished(purpose)) continue;
       await remove();
       removed += 1;
     }

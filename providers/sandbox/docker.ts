@@ -9,10 +9,10 @@ import { makeDockerImage } from './image/docker-image.ts';
 import { type Progress, runnerCommand, siteFolder } from './image/image.ts';
 import type { Container } from './run.ts';
 import type { Sandbox } from './sandbox.ts';
-import { type ContainerLimits, type WarmOptions, waiting } from './warm-pool.ts';
+import { type ContainerLimits, type WarmOptions, warmPurpose } from './warm-pool.ts';
 
 /**
- * Containers are named `frontage.<owner>.<deployment>.<random>`; a warm one has `waiting` in place of the deployment. The
+ * Containers are named `frontage.<owner>.<deployment>.<random>`; a warm one has `warm` in place of the deployment. The
  * deployment is not a label because a warm container is assigned later: names can change, labels cannot.
  */
 const ownerLabel = 'frontage.owner';
@@ -41,7 +41,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   const open = (purpose: string, limits: ContainerLimits) =>
     startContainer(docker, {
       name: newName(purpose),
-      ...describeContainer(image.tag, owner, limits, purpose === waiting),
+      ...describeContainer(image.tag, owner, limits, purpose === warmPurpose),
     });
 
   return containerSandbox({
@@ -50,10 +50,10 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
     warm: options.warm,
     start: open,
     async startWarm(limits) {
-      const { container, ...started } = await open(waiting, limits);
+      const { container, ...started } = await open(warmPurpose, limits);
       return {
         ...started,
-        raise: () => container.update({ CpuShares: shares.building }),
+        restorePriority: () => container.update({ CpuShares: shares.building }),
         claim: (deploymentId) => container.rename({ name: newName(deploymentId) }),
       };
     },

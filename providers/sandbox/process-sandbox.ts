@@ -10,7 +10,7 @@ import { containerSandbox } from './container-sandbox.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import type { BuildLimits, Sandbox } from './sandbox.ts';
 import { ownFilter } from './seccomp.ts';
-import { type ContainerLimits, type WarmContainer, type WarmOptions, waiting } from './warm-pool.ts';
+import { type ContainerLimits, type WarmContainer, type WarmOptions, warmPurpose } from './warm-pool.ts';
 
 const run = promisify(execFile);
 const buildUser = '10001';
@@ -66,7 +66,7 @@ export async function openProcessSandbox(
     image: image.id,
     warm: options.warm,
     start,
-    startWarm: (limits) => start(waiting, limits),
+    startWarm: (limits) => start(warmPurpose, limits),
     list: groups.list,
     close: groups.close,
   });
@@ -112,7 +112,7 @@ async function startContainer(
   group: ControlGroup,
 ): Promise<WarmContainer> {
   const [program = '', ...args] = enter(group.entries, enclosed, filter);
-  const rehearsal = group.purpose === waiting ? ['rehearse', 'give-way'] : [];
+  const rehearsal = group.purpose === warmPurpose ? ['rehearse', 'pause-when-busy'] : [];
   const child = spawn(program, [...args, ...runnerCommand, ...rehearsal], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: toolsEnv,

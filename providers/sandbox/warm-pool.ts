@@ -19,7 +19,7 @@ export type WarmOptions = {
 
 export type WarmContainer = Container & {
   /** Ends its low priority, if it has one. */
-  raise?: () => Promise<unknown>;
+  restorePriority?: () => Promise<unknown>;
   /** Assigns it to a deployment. */
   claim: (deploymentId: string) => Promise<unknown>;
 };
@@ -34,7 +34,7 @@ export type WarmPool = {
 };
 
 /** The purpose of a container without a deployment. */
-export const waiting = 'warm';
+export const warmPurpose = 'warm';
 const warmUpMs = 180_000;
 const retryDelayMs = { first: 1_000, last: 60_000 };
 
@@ -91,11 +91,11 @@ export function createWarmPool(
 }
 
 /** Resolves when the container is warm. Kills it if it fails to become warm, or when the signal aborts it. */
-async function rehearse({ stdout, raise, kill }: WarmContainer, signal: AbortSignal): Promise<void> {
+async function rehearse({ stdout, restorePriority, kill }: WarmContainer, signal: AbortSignal): Promise<void> {
   try {
     await once(stdout, 'readable', { signal: AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]) });
     if (stdout.read(1) === null) throw new Error('the rehearsal build failed.');
-    await raise?.();
+    await restorePriority?.();
     signal.throwIfAborted(); // The pool was closed meanwhile, and awaits the exit.
   } catch (error) {
     await kill();

@@ -6,8 +6,10 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
+const cpuCount = cpus().length;
 const runMs = 50;
-const lookMs = 3;
+/** Until the kernel counts the process no longer. */
+const stopMs = 3;
 /** On a busy machine, a quarter of the time is left. */
 const pauseMs = 3 * runMs;
 
@@ -17,18 +19,15 @@ const pauseMs = 3 * runMs;
  * @param {Promise<unknown>} ended
  */
 export async function pauseUntil(child, ended) {
-  const all = cpus().length;
-  let isOver = false;
-  const over = () => {
-    isOver = true;
-  };
-  ended.then(over, over);
+  const over = ended.then(
+    () => true,
+    () => true,
+  );
   for (;;) {
-    await delay(runMs);
-    if (isOver) return;
+    if (await Promise.race([over, delay(runMs)])) return;
     child.kill('SIGSTOP');
-    await delay(lookMs);
-    if (countRunning() > all) await delay(pauseMs);
+    await delay(stopMs);
+    if (countRunning() > cpuCount) await delay(pauseMs);
     child.kill('SIGCONT');
   }
 }

@@ -11,7 +11,7 @@
  * has not read two seconds after the exit. An exit without a verdict is an error of the platform or the machine.
  *
  * With `rehearse` it writes a line to stdout when it is warm, and waits. It exits when stdin closes, that is when its worker dies. With
- * `give-way` besides, the rehearsal pauses while the machine is busy.
+ * `pause-when-busy` besides, the rehearsal pauses while the machine is busy.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
 const isRehearsing = process.argv[2] === 'rehearse';
-const givesWay = process.argv[3] === 'give-way';
+const isPausing = process.argv[3] === 'pause-when-busy';
 /** O_CLOEXEC, see proc(5), "fdinfo". */
 const closeOnExec = 0o2000000;
 
@@ -160,7 +160,7 @@ async function readReason(stream) {
 /** @param {ReturnType<typeof startFramework>} framework */
 async function rehearsed({ child, report }) {
   const ended = once(report, 'readable');
-  if (givesWay) await pauseUntil(child, ended);
+  if (isPausing) await pauseUntil(child, ended);
   await ended;
   if (report.read(1) === null) throw new Error('The rehearsal build failed.');
   process.stdout.write('\n');
