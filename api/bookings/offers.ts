@@ -8,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
-import { dayAt, offersOf, slotsOf, spanOf } from '#rules/bookings/time-slots.ts';
+import { busySpanOf, dayAt, offersOf, slotsOf } from '#rules/bookings/time-slots.ts';
 import { localTime } from '#rules/bookings/time-zones.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -125,7 +125,7 @@ export async function openSlots(
 async function offersIn({ em, now, moving }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
   const slots = slotsOf(service, calendarOf(calendar), days, now.getTime());
-  const span = spanOf(service, slots);
+  const span = busySpanOf(service, slots);
   if (!span) return [];
   const taken = await takenSeats(em, now, calendar.id, span, moving?.id);
   return offersOf(service, calendar, slots, taken).filter(

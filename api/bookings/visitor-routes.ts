@@ -5,7 +5,7 @@ import type { Api } from '#api/api.ts';
 import { sendErrorAsAsked } from '#api/front/error-handlers.ts';
 import { namesHtml } from '#api/front/representation.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
-import { allowOrigins, originsFor, requireOwnOrigin } from '#api/visitors/origins.ts';
+import { allowOrigins, originsToCompare, requireOwnOrigin } from '#api/visitors/origins.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
 import { call } from '#rules/calls/calls.ts';
@@ -29,7 +29,7 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The visited site, and the origins of its pages. */
+    /** The visited site, and those origins of its pages with which the request's is compared. */
     visited: { site: Site; own: ReadonlySet<string> } | null;
   }
 }
@@ -40,7 +40,7 @@ export function visitSite(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { public_id: publicId = '' } = request.params as { public_id?: string };
     const site = await siteOf(request.em, publicId);
-    const own = await originsFor(request, deps, site);
+    const own = await originsToCompare(request, deps, site);
     request.visited = { site, own };
     reply.header('cache-control', 'no-store');
     if (allowOrigins(request, reply, own)) return reply.code(204).send();

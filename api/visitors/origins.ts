@@ -37,8 +37,8 @@ export async function originsOf(
   return new Set(addresses.flat().map((address) => new URL(address).origin));
 }
 
-/** The same, as far as the call needs it: one without an origin, or from the site's first address, reads no others. */
-export async function originsFor(
+/** Those with which the call's origin has to be compared: only few calls come from another one than the site's first. */
+export async function originsToCompare(
   request: FastifyRequest,
   deps: { config: Config; clock: Clock },
   site: Pick<Site, 'id' | 'name'>,

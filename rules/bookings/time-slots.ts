@@ -30,7 +30,7 @@ export function offersOf(
 }
 
 /** The span of bookings that can affect the slots, which are in order; undefined without slots. */
-export function spanOf(service: Offering, slots: readonly TimeSlot[]): Span | undefined {
+export function busySpanOf(service: Offering, slots: readonly TimeSlot[]): Span | undefined {
   const [first, last] = [slots[0], slots.at(-1)];
   const { busy } = spansOf(service);
   return first && last && { from: busy(first.start).from, until: busy(last.start).until };

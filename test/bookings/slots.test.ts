@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
-import { offersOf, slotsOf, spanOf } from '#rules/bookings/time-slots.ts';
+import { busySpanOf, offersOf, slotsOf } from '#rules/bookings/time-slots.ts';
 import { localTime, offsetPeriods } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { dayMs } from '#rules/time.ts';
@@ -14,7 +14,7 @@ const runs = sized({ one: 300, short: 3_000, long: 100_000 });
 function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
   const day = dayOf(date) as number;
   const slots = slotsOf(service, calendar, { first: day, last: day }, now);
-  const span = spanOf(service, slots);
+  const span = busySpanOf(service, slots);
   const read = taken.filter(({ from, until }) => span && from < span.until && until > span.from);
   return {
     fast: offersOf(service, calendar, slots, read).map(({ start, seatsLeft }) => ({ start, seatsLeft })),
