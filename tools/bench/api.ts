@@ -7,8 +7,8 @@ import { Agent, request } from 'node:http';
 import { loadavg } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answersTo, openSites, openThread, type Tended } from './hour/load.ts';
-import { median } from './measure.ts';
+import { answersTo, openSites, openThread, startOf, type Tended } from './hour/load.ts';
+import { median, percentile } from './measure.ts';
 import { type Fixture, openFixture } from './publish-fixture.ts';
 
 const quick = process.argv.includes('--quick');
@@ -32,7 +32,7 @@ export async function benchApi(): Promise<string> {
     const calls = await callsOf(fixture, site, rounds);
     const { send, close } = openClient(fixture, site.token);
     for (let n = 0; n < warmUps; n++) for (const one of Object.values(calls)) await send(one(n));
-    const times = await sendAtTheirTimes(calls, send);
+    const times = await sendAtFixedRate(calls, send);
     close();
     const first = await measureStarts(fixture, site, calls);
     return [
@@ -81,8 +81,7 @@ async function callsOf(fixture: Fixture, site: Tended, rounds: number): Promise<
 
 /** Of a visitor of their own, in the next days. */
 function bookingOf(n: number) {
-  const start = new Date(Math.ceil(Date.now() / 3_600_000 + 24 + (n % 2_000)) * 3_600_000).toISOString();
-  return { service: 'talk', start, visitor: { name: 'Ada', email: `ada-${n}@example.com` } };
+  return { service: 'talk', start: startOf(n), visitor: { name: 'Ada', email: `ada-${n}@example.com` } };
 }
 
 /** Calls over kept connections. A response other than a success is an error. */
@@ -106,7 +105,7 @@ function openClient({ stack }: Fixture, token: string): { send: Send; close: () 
 }
 
 /** Sends the calls in turn. Returns the latencies of each. */
-async function sendAtTheirTimes(calls: Calls, send: Send): Promise<Map<string, number[]>> {
+async function sendAtFixedRate(calls: Calls, send: Send): Promise<Map<string, number[]>> {
   const names = Object.keys(calls);
   const times = new Map<string, number[]>(names.map((name) => [name, []]));
   const began = performance.now() + 100;
@@ -148,11 +147,8 @@ async function measureStarts(fixture: Fixture, { token }: Tended, calls: Calls) 
 }
 
 function reportTimes(times: Map<string, number[]>): string {
-  const row = (name: string, some: number[]) => {
-    const sorted = some.toSorted((a, b) => a - b);
-    const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1]?.toFixed(1);
-    return `| ${name} | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} |`;
-  };
+  const row = (name: string, some: number[]) =>
+    `| ${[name, ...[0.5, 0.95, 0.99].map((part) => percentile(some, part).toFixed(1))].join(' | ')} |`;
   const rows = [...times].map(([name, some]) => row(name, some));
   return ['| | p50 | p95 | p99 |', '| --- | --- | --- | --- |', ...rows, row('all', [...times.values()].flat())].join(
     '\n',

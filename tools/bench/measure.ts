@@ -9,6 +9,11 @@ export function median(numbers: number[]): number {
   return (low + high) / 2;
 }
 
+/** The smallest of the numbers that this part of them, for example 0.95, does not exceed. */
+export function percentile(numbers: readonly number[], part: number): number {
+  return numbers.toSorted((a, b) => a - b)[Math.ceil(part * numbers.length) - 1] ?? Number.NaN;
+}
+
 /** The median of the ratios of paired runs: other load on the machine affects both runs of a pair. */
 export function medianRatio(ours: number[], theirs: number[]): number {
   return median(ours.map((one, n) => one / (theirs[n] ?? Number.NaN)));

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median, medianRatio } from './measure.ts';
+import { median, medianRatio, percentile } from './measure.ts';
 import { type Built, buildBare, checkOut, copyTrees } from './publish-bare.ts';
 import { type BenchSite, cpuOf, type Fixture, openFixture } from './publish-fixture.ts';
 import { medianPhases, ownPart, type Phases, phasesOf } from './publish-phases.ts';
@@ -239,7 +239,7 @@ function reportRest(restored: number[], byPosts: Growth, byFiles: Growth, queued
       ]),
     );
   return [
-    `Restore, from the call until the other version is served (${restored.length} restores): median ${ms(median(restored))}, p95 ${ms(restored[Math.ceil(restored.length * 0.95) - 1])}.`,
+    `Restore, from the call until the other version is served (${restored.length} restores): median ${ms(median(restored))}, p95 ${ms(percentile(restored, 0.95))}.`,
     'The platform’s own share as the site grows, with one changed file:',
     grown(byPosts, 'posts in addition to the template’s three'),
     grown(byFiles, 'files'),

@@ -4,6 +4,7 @@
  */
 import { nextBuilds } from '#rules/builds/slots.ts';
 import { numbersFrom } from '#tools/scripts/chance.ts';
+import { percentile } from './measure.ts';
 
 const slotsOfMachine = 2;
 /** Publishes a minute of one machine with two cores and two builds at once, in RESULTS.md. */
@@ -107,6 +108,5 @@ function insertByTime(ends: { at: number; account: string }[], end: { at: number
 }
 
 function quantiles(waits: number[]): string[] {
-  const sorted = waits.toSorted((a, b) => a - b);
-  return [0.5, 0.95, 0.99].map((part) => `${((sorted[Math.floor(sorted.length * part)] ?? 0) / 1000).toFixed(1)} s`);
+  return [0.5, 0.95, 0.99].map((part) => `${(percentile(waits, part) / 1000).toFixed(1)} s`);
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openRenderer } from '#providers/browser/renderer.ts';
-import { median } from './measure.ts';
+import { median, percentile } from './measure.ts';
 import { warmth } from './publish.ts';
 import { type BenchSite, type Fixture, openFixture } from './publish-fixture.ts';
 import { newBlog, post } from './publish-sites.ts';
@@ -40,7 +40,7 @@ async function benchOne(): Promise<string> {
       next.push(await draw(`version ${round}`));
     }
     const row = (what: string, took: number[]) =>
-      `| ${what} | ${percentile(took, 0.5)} ms | ${percentile(took, 0.95)} ms |`;
+      `| ${what} | ${percentile(took, 0.5).toFixed(0)} ms | ${percentile(took, 0.95).toFixed(0)} ms |`;
     return [
       '| screenshot | p50 | p95 |',
       '| --- | --- | --- |',
@@ -111,11 +111,6 @@ async function askForMany(fixture: Fixture, site: BenchSite): Promise<void> {
     fixture.call(`/v1/deployments/${id}/screenshot?width=${400 + n}`, undefined, { prefer: 'respond-async' }),
   );
   await Promise.all(asked);
-}
-
-function percentile(took: readonly number[], part: number): string {
-  const sorted = took.toSorted((a, b) => a - b);
-  return (sorted[Math.ceil(part * sorted.length) - 1] ?? 0).toFixed(0);
 }
 
 const words = '<p>What we bake today, and where to find us: every morning from six at the old mill.</p>'.repeat(40);
