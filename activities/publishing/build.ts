@@ -28,7 +28,7 @@ import { type Drafts, executedBy, snapshotName } from './snapshot.ts';
 type BuildJob = {
   snapshot: string;
   log: LogWriter;
-  caches: typeof siteCache | typeof draftCache;
+  caches: typeof siteCache;
   save: (files: ManifestFile[], times: Times) => Promise<void>;
 };
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;

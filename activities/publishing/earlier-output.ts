@@ -5,12 +5,10 @@ import type { Site } from '#db/sites/site.ts';
 import type { BuilderDeps } from './deps.ts';
 import { isStored } from './output.ts';
 
-type Epoch = Pick<Site, 'cacheEpoch'>;
-
 /** The digest of a deployment's source. Like caches, outputs of an earlier epoch are not used again. */
-export const sourceDigest = ({ cacheEpoch }: Epoch, snapshot: string) => `${cacheEpoch} ${snapshot}`;
-
-type EarlierOutput = { number: number; output: Output };
+export function sourceDigest({ cacheEpoch }: Pick<Site, 'cacheEpoch'>, snapshot: string): string {
+  return `${cacheEpoch} ${snapshot}`;
+}
 
 /**
  * What a build of this source without drafts has made before, for the same address and in the same image: that of the live version, or of the
@@ -19,7 +17,8 @@ type EarlierOutput = { number: number; output: Output };
 export async function earlierOutput(
   { em, store, sandbox }: BuilderDeps,
   { site, siteUrl, sourceDigest: digest }: Deployment,
-): Promise<EarlierOutput | undefined> {
+): Promise<{ number: number; output: Output } | undefined> {
+  // The epoch may be a newer one than that of the snapshot.
   if (!digest?.startsWith(sourceDigest(site, ''))) return undefined;
   const status = { $in: ['live', 'retired', 'ready'] } as const;
   const same = {
