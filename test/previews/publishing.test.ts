@@ -127,6 +127,11 @@ describe('publishing a slot', () => {
     await fixture.deps.em().execute('update site set cache_epoch = cache_epoch + 1 where id = ?', [site.id]);
     expect(await builds({ 'posts/plans.md': draftPost('the last secret plans') })).toBe(2);
     expect(await builds({ 'posts/plans.md': draftPost('the very last secret plans') })).toBe(1);
+    // Nor what was made for another address, or in another image.
+    for (const other of ["site_url = 'https://other.example'", "image = 'other'"]) {
+      await fixture.deps.em().execute(`update deployment set ${other} where site_id = ?`, [site.id]);
+      expect(await builds({ 'posts/plans.md': draftPost(`secret plans, ${other}`) })).toBe(2);
+    }
     const { body: live } = await fixture.publish(site, 1);
     const files = await manifestOf(live.id);
     expect([files.has('src/content/posts/news.md'), files.has('src/content/posts/plans.md')]).toEqual([true, false]);
