@@ -7,7 +7,7 @@ import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { previewSubject } from '#db/history/previews.ts';
 import { type ActedBy, recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { acceptPreviewPublish, publishedOutputOf } from '#db/previews/publishes.ts';
+import { acceptPreviewPublish } from '#db/previews/publishes.ts';
 import { acceptDraft } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
@@ -76,8 +76,7 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
     requireBranch(slot, site.id);
     requireNotBehind(slot, site.id);
     await requireChanges(tx, locked, slot, draft);
-    const output = publishedOutputOf(draft);
-    const publish = { id: call.id, createdBy: actor, draft, output, mains: slot.mains };
+    const publish = { id: call.id, createdBy: actor, draft, mains: slot.mains };
     const accepted = await acceptPreviewPublish(tx, deps, locked, publish);
     if (accepted.id === call.id) recordPreview(tx, deps, actor, 'preview.published', accepted);
     return accepted;

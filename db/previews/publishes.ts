@@ -12,13 +12,11 @@ import type { Clock } from '#runtime/clock.ts';
 
 export type NewPreviewPublish = Pick<NewDeployment, 'id' | 'createdBy'> & {
   draft: Deployment;
-  /** The files of the draft that go live. */
-  output: Output;
   /** The heads of both `main` branches, which the publish moves to the draft's commits. */
   mains: BranchHeads;
 };
 
-/** The files of a build without drafts. */
+/** The files of a version, those of a draft without draft posts. */
 export function publishedOutputOf({ publishedOutput, manifestSha256, fileCount, totalBytes }: Deployment): Output {
   if (publishedOutput) return publishedOutput;
   if (!manifestSha256) throw new Error('the build has no manifest');
@@ -30,14 +28,14 @@ export async function acceptPreviewPublish(
   tx: EntityManager,
   deps: AcceptanceDeps,
   site: Site,
-  { draft, output, mains, ...publish }: NewPreviewPublish,
+  { draft, mains, ...publish }: NewPreviewPublish,
 ): Promise<Deployment> {
   const same = (await unfinishedPreviewPublishes(tx, site.id)).find((one) => isOf(one, draft));
   if (same) return same;
   await requireHourlyLimits(tx, deps, site.account.id, 'preview');
   return await acceptDeployment(tx, deps, site, {
     ...publish,
-    ...output,
+    ...publishedOutputOf(draft),
     kind: 'preview',
     slot: draft.slot ?? null,
     expectedHeads: mains,
@@ -50,7 +48,7 @@ export async function acceptPreviewPublish(
 }
 
 function isOf(publish: Deployment, draft: Deployment): boolean {
-  return publish.slot === draft.slot && publish.manifestSha256 === (draft.publishedOutput ?? draft).manifestSha256;
+  return publish.slot === draft.slot && publish.manifestSha256 === publishedOutputOf(draft).manifestSha256;
 }
 
 /**
