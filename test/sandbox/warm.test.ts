@@ -9,7 +9,7 @@ import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { size } from '#test/campaigns/size.ts';
 import { build, dataDir, listPurposes, newOwner, openKind, roomy, site, siteThatRuns } from './fixture.ts';
-import { describeKinds, type Kind, kinds } from './kinds.ts';
+import { describeFirst, describeKinds, type Kind, kinds } from './kinds.ts';
 
 const opened: Sandbox[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())));
@@ -90,7 +90,7 @@ async function startWorker(kind: Kind, owner: string) {
   return worker;
 }
 
-describeKinds((kind) => {
+describeFirst((kind) => {
   /** As `listPurposes`; where a sandbox cannot be found, what should be found. */
   const found = async (owner: string, expected: string[]) => (await listPurposes(kind, owner)) ?? expected;
 
@@ -128,24 +128,27 @@ describeKinds((kind) => {
   });
 });
 
-describeKinds((kind) => {
-  test('a warm sandbox gives way while it rehearses, and dies with its worker', slow, async () => {
-    const owner = newOwner();
-    const sweeper = await openKind(kind, owner);
-    opened.push(sweeper);
-    const worker = await startWorker(kind, owner);
-    const processes = listDescendants(worker.pid as number);
-    expect(processes.length > 0).toBe(kind !== 'docker');
-    expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
-    const found = await listPurposes(kind, owner);
-    expect(found ?? ['warm']).toEqual(hasGroups(kind) ? ['warm'] : []);
-    worker.kill('SIGKILL');
-    let removed = 0;
-    const remains = async () => {
-      removed += await sweeper.removeOrphanBuilds(async () => false);
-      return [...processes.filter(isAlive), ...((await listPurposes(kind, owner)) ?? [])];
-    };
-    await expect.poll(remains, { timeout: 30_000 }).toEqual([]);
-    expect(removed).toBe(found?.length ?? 0);
-  });
-}, kinds);
+describeKinds(
+  (kind) => {
+    test('a warm sandbox gives way while it rehearses, and dies with its worker', slow, async () => {
+      const owner = newOwner();
+      const sweeper = await openKind(kind, owner);
+      opened.push(sweeper);
+      const worker = await startWorker(kind, owner);
+      const processes = listDescendants(worker.pid as number);
+      expect(processes.length > 0).toBe(kind !== 'docker');
+      expect(await sweeper.removeOrphanBuilds(async () => false)).toBe(0);
+      const found = await listPurposes(kind, owner);
+      expect(found ?? ['warm']).toEqual(hasGroups(kind) ? ['warm'] : []);
+      worker.kill('SIGKILL');
+      let removed = 0;
+      const remains = async () => {
+        removed += await sweeper.removeOrphanBuilds(async () => false);
+        return [...processes.filter(isAlive), ...((await listPurposes(kind, owner)) ?? [])];
+      };
+      await expect.poll(remains, { timeout: 30_000 }).toEqual([]);
+      expect(removed).toBe(found?.length ?? 0);
+    });
+  },
+  size === 'one' ? ['bubblewrap'] : kinds,
+);
