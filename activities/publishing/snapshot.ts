@@ -18,6 +18,7 @@ import type { Repositories } from '#providers/repositories.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
+import { addTarEntry } from '#runtime/tar-entry.ts';
 import { createDraftReader, type DraftReader } from './draft-reader.ts';
 import { SnapshotDigests } from './snapshot-digests.ts';
 
@@ -107,7 +108,7 @@ async function addSource(
   await addTree(to, repositories, { siteId, repository: 'source', files, root }, takes, signal);
   if (variables.length === 0) return;
   to.digests.add(variablesFile, variables.toString(), variables);
-  await addFile(to.tar, variablesFile, variables);
+  await addTarEntry(to.tar, { name: variablesFile, mode: 0o644 }, variables);
 }
 
 type Tree = { siteId: string; repository: Repository; files: readonly TreeEntry[]; root: string };
@@ -132,7 +133,7 @@ async function addTree(
       if (!(await takes(path, content))) continue;
       const mounted = mountOf(repository, path);
       digests.add(mounted, blob.oid, content);
-      await addFile(tar, mounted, content);
+      await addTarEntry(tar, { name: mounted, mode: 0o644 }, content);
     }
   }
 }
@@ -170,13 +171,6 @@ async function* inBlocks(tar: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     [parts, bytes] = [[], 0];
   }
   yield Buffer.concat(parts);
-}
-
-/** Adds one file, with backpressure. */
-function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    tar.entry({ name, mode: 0o644 }, content, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Whether the post is a draft. An unreadable post fails the build, so that a draft is never published by mistake. */

@@ -18,6 +18,7 @@ import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteHostname } from '#runtime/site-addresses.ts';
+import { addTarEntry } from '#runtime/tar-entry.ts';
 import {
   ExportFault,
   isMade,
@@ -85,7 +86,7 @@ async function writeEntries(
   }
   for (const { repository, spool } of packs)
     await pipeline(spool.parts(), tar.entry({ name: `${repository}.pack`, size: spool.bytes }));
-  tar.entry({ name: 'site.json' }, JSON.stringify(document));
+  await addTarEntry(tar, { name: 'site.json' }, JSON.stringify(document));
   tar.finalize();
 }
 

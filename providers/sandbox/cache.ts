@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Extract, pack } from 'tar-stream';
+import { addTarEntry } from '#runtime/tar-entry.ts';
 
 /** An archive entry whose bytes are still to be read. */
 export type Entry = Extract extends AsyncIterable<infer E> ? E : never;
@@ -38,7 +39,7 @@ export async function passCache(
       }
       kept ??= onCache(Readable.from(tar, { objectMode: false }));
       kept.catch(() => tar.destroy());
-      await add(tar, name.slice('cache/'.length), await buffer(entry));
+      await addTarEntry(tar, { name: name.slice('cache/'.length), mtime: new Date(0) }, await buffer(entry));
     }
     tar.finalize();
   } catch (error) {
@@ -62,10 +63,4 @@ function checkEntry({ header: { name, type } }: Entry, left: { bytes: number; fi
   )
     throw new Error('The caches contain an entry that is not a regular file.');
   if (left.bytes < 0 || left.files < 0) throw new Error('The caches exceed the size limit.');
-}
-
-function add(tar: ReturnType<typeof pack>, name: string, content: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    tar.entry({ name, mtime: new Date(0) }, content, (error) => (error ? reject(error) : resolve()));
-  });
 }

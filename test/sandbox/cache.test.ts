@@ -147,6 +147,16 @@ test('a cache refused at its first entry is not forwarded, and ends no process',
   expect([ended instanceof Error, kept]).toEqual([true, undefined]);
 });
 
+test('a cache whose reader breaks off ends no process', async () => {
+  const many = Array.from({ length: 200 }, (_, at) => ({ name: `cache/${at}`, content: 'x'.repeat(5_000) }));
+  const output = openOutput(tarOf([built, ...many, end]), roomy);
+  await output.readFiles({ onFile: async () => {} });
+  const reading = output.readCache(async (content) => {
+    for await (const _ of content) throw new Error('the disk is full');
+  });
+  await expect(reading).rejects.toThrow();
+});
+
 test('a truncated cache is discarded', async () => {
   const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }]);
   expect([ended instanceof Error, kept instanceof Error]).toEqual([true, true]);
