@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
+import { readPlain } from '#providers/sandbox/image/runner/output.mjs';
 import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
 import { roomy } from './fixture.ts';
@@ -182,4 +183,9 @@ test('a malformed verdict is refused', async () => {
 test('an output that is not a tar is the site’s fault', async () => {
   const nonsense = Readable.from([Buffer.alloc(2_048, 'nonsense')]);
   await expect(readOutput(nonsense, roomy, async () => {})).rejects.toMatchObject({ code: 'build_failed' });
+});
+
+test('the runner reads a file to its end that one call returns in part', { tags: 'bubblewrap' }, () => {
+  // Linux returns at most a page of it at a time.
+  expect(readPlain('/proc/self/maps')?.length).toBeGreaterThan(4_096);
 });

@@ -123,19 +123,28 @@ const shared = Buffer.allocUnsafe(65_536);
 export function readPlain(path) {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const first = readSync(file, shared);
+    const first = readInto(file, shared);
     if (first < shared.length) return shared.subarray(0, first);
     const { size } = fstatSync(file);
     if (size > wholeBytesMax) return undefined;
     const content = Buffer.allocUnsafe(size);
-    let read = 0;
-    while (read < content.length) {
-      const got = readSync(file, content, read, content.length - read, read);
-      if (got === 0) break;
-      read += got;
-    }
-    return content.subarray(0, read);
+    return content.subarray(0, readInto(file, content));
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Reads from the start of the file until the buffer is full or the file ends. One call may read less, as of a file system in user space.
+ * @param {number} file
+ * @param {Buffer} into
+ */
+function readInto(file, into) {
+  let read = 0;
+  while (read < into.length) {
+    const got = readSync(file, into, read, into.length - read, read);
+    if (got === 0) break;
+    read += got;
+  }
+  return read;
 }
