@@ -2,7 +2,9 @@
  * A large site through the manifest flow. 300 files by default; 20,000 with FRONTAGE_OUTPUT_FILES=20000. Prints what it took.
  */
 import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { tarOf } from '#test/output/archives.ts';
 import { createFixture, createSite, sha256, until } from '#test/output/fixture.ts';
 import { named, type Output, sender } from '#test/output/sending.ts';
 import { sized } from './size.ts';
@@ -55,9 +57,28 @@ async function publish(site: { id: string; name: string }, files: Output, marked
   return { sent: missing.length, manifestMs, sendMs, completeMs, seenMs: ms(completing) };
 }
 
+/** Sends all files as one archive. */
+async function publishArchive(files: Output) {
+  const site = await createSite(owner);
+  const raw = gzipSync(await tarOf(Object.entries(files).map(([path, content]) => ({ name: path, content }))));
+  const sending = performance.now();
+  const upload = await begin(site);
+  const headers = { 'content-type': 'application/gzip' };
+  const { status, text } = await owner.call('POST', `/v1/deployments/${upload.id}/archive`, { raw, headers });
+  if (status !== 200) throw new Error(text);
+  const sendMs = ms(sending);
+  const completing = performance.now();
+  const done = await complete(upload);
+  const completeMs = ms(completing);
+  expect([done.status, done.body.status, done.body.file_count]).toEqual([200, 'live', Object.keys(files).length]);
+  await until(async () => (await fixture.visit(site.name, '/marked')).text === files['marked.html']);
+  return { sendMs, completeMs, seenMs: ms(completing) };
+}
+
 async function campaign(size: number) {
   const site = await createSite(owner);
   const files = pages(size - 1);
+  const archive = await publishArchive({ ...files, 'marked.html': `archive of ${size}` });
   const first = await publish(site, { ...files, 'marked.html': `first of ${size}` }, `first of ${size}`);
   expect(first.sent).toBe(size);
   const later = [];
@@ -72,7 +93,7 @@ async function campaign(size: number) {
     completeMs: median(later.map(({ completeMs }) => completeMs)),
     seenMs: median(later.map(({ seenMs }) => seenMs)),
   };
-  console.info(`${size} files of 10 KB: ${JSON.stringify({ first, 'one changed, median of 5': one })}`);
+  console.info(`${size} files of 10 KB: ${JSON.stringify({ archive, first, 'one changed, median of 5': one })}`);
   return one;
 }
 
