@@ -200,9 +200,11 @@ describeFirst((kind) => {
 
   test('an endless log is cut at its limit and counted', async () => {
     const talker = siteThatRuns(
-      `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
+      `import fs from 'node:fs'; const pause = new Int32Array(new SharedArrayBuffer(4));
+       for (;; Atomics.wait(pause, 0, 0, 10)) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
     );
-    const limits = { timeoutMs: 5_000, logBytesMax: 50_000 };
+    // Long enough for a busy machine to start the site's code.
+    const limits = { timeoutMs: 12_000, logBytesMax: 50_000 };
     const { outcome, log } = await build(sandbox, talker, { limits });
     expect(outcome).toMatchObject({ code: 'build_timeout' });
     expect(log.length).toBeLessThan(51_000);
