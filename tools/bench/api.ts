@@ -1,7 +1,7 @@
 /**
  * Latency of the API's twenty commonest calls at 200 calls a second, in an even mix, on one process of a whole system:
  * each is sent at its time, whether or not earlier ones have ended, and its latency counts from that time. Then the first
- * call after a start of the API, against the tenth. `--quick` measures few.
+ * call after a start of the API, against the tenth. `--quick` measures few, `FRONTAGE_RATE` is another number of calls.
  */
 import { Agent, request } from 'node:http';
 import { loadavg } from 'node:os';
@@ -12,7 +12,7 @@ import { median, percentile } from './measure.ts';
 import { type Fixture, openFixture } from './publish-fixture.ts';
 
 const quick = process.argv.includes('--quick');
-const perSecond = 200;
+const perSecond = Number(process.env.FRONTAGE_RATE ?? 200);
 const seconds = quick ? 3 : 30;
 /** Of each call, before anything is measured: code is compiled, and lists have rows. */
 const warmUps = quick ? 5 : 40;
@@ -110,14 +110,17 @@ async function sendAtFixedRate(calls: Calls, send: Send): Promise<Map<string, nu
   const times = new Map<string, number[]>(names.map((name) => [name, []]));
   const began = performance.now() + 100;
   const sent: Promise<void>[] = [];
+  const failures: unknown[] = [];
   for (let n = 0; n < perSecond * seconds; n++) {
     const due = began + (n * 1000) / perSecond;
     if (due > performance.now()) await sleep(due - performance.now());
     const name = names[n % names.length] as string;
     const one = calls[name]?.(warmUps + Math.floor(n / names.length)) as Sent;
-    sent.push(send(one).then(() => void times.get(name)?.push(performance.now() - due)));
+    const measured = send(one).then(() => void times.get(name)?.push(performance.now() - due));
+    sent.push(measured.catch((error) => void failures.push(error)));
   }
   await Promise.all(sent);
+  if (failures.length > 0) throw new Error(`${failures.length} of ${sent.length} calls failed`, { cause: failures[0] });
   return times;
 }
 
