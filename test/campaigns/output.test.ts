@@ -78,7 +78,7 @@ async function publishArchive(files: Output) {
 async function campaign(size: number) {
   const site = await createSite(owner);
   const files = pages(size - 1);
-  const archive = await publishArchive({ ...files, 'marked.html': `archive of ${size}` });
+  const archive = await publishArchive({ ...pages(size - 1), 'marked.html': `archive of ${size}` });
   const first = await publish(site, { ...files, 'marked.html': `first of ${size}` }, `first of ${size}`);
   expect(first.sent).toBe(size);
   const later = [];
