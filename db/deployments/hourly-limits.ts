@@ -43,7 +43,8 @@ export async function requireHourlyLimits(
     limit,
     message: `The owner has reached the limit of ${limit} ${name.slice(0, name.indexOf('_'))} per hour.`,
     async createdAt(since, offset) {
-      const [row] = await tx.find(Deployment, countedSince(since, account, name), {
+      const counted = { ...createdSince(since, account), kind: { $in: kindsOf(name) } };
+      const [row] = await tx.find(Deployment, counted, {
         orderBy: { createdAt: 'desc' },
         offset,
         limit: 1,
@@ -77,8 +78,8 @@ export async function requireBuildSeconds(
   );
 }
 
-function countedSince(since: Date, account: string, name: HourlyLimit) {
-  return { site: { account }, createdAt: { $gt: since }, kind: { $in: kindsOf(name) } };
+function createdSince(since: Date, account: string) {
+  return { site: { account }, createdAt: { $gt: since } };
 }
 
 /** How many publishes, previews and uploads count now, and when the oldest of each stops counting. */
@@ -87,18 +88,13 @@ export async function hourlyUsage(
   clock: Clock,
   account: string,
 ): Promise<Record<HourlyLimit, HourlyUsage>> {
-  const rows = await em.execute<{ kind: DeploymentKind; used: number; first: Date | string }[]>(
-    `select kind, count(*)::int as used, min(deployment.created_at) as first from deployment join site on site.id = site_id
-     where account_id = ? and deployment.created_at > ? group by kind`,
-    [account, new Date(clock.now().getTime() - hourMs)],
-  );
+  const created = await em.find(Deployment, createdSince(new Date(clock.now().getTime() - hourMs), account), {
+    orderBy: { createdAt: 'asc' },
+    fields: ['kind', 'createdAt'],
+  });
   const usageOf = (name: HourlyLimit) => {
-    const counted = rows.filter(({ kind }) => kindsOf(name).includes(kind));
-    const first = Math.min(...counted.map((row) => new Date(row.first).getTime()));
-    return {
-      used: counted.reduce((sum, { used }) => sum + used, 0),
-      resetsAt: counted.length > 0 ? new Date(first + hourMs) : undefined,
-    };
+    const counted = created.filter(({ kind }) => kindsOf(name).includes(kind));
+    return { used: counted.length, resetsAt: counted[0] && new Date(counted[0].createdAt.getTime() + hourMs) };
   };
   return {
     publishes_per_hour: usageOf('publishes_per_hour'),

@@ -88,13 +88,11 @@ export async function askedAt(em: EntityManager, account: string, since: Date, o
 
 /** How many renderings count now, and when the oldest stops counting. */
 export async function renderingUsage(em: EntityManager, clock: Clock, account: string): Promise<HourlyUsage> {
-  const [{ used, first }] = await em.execute<[{ used: number; first: Date | string | null }]>(
-    `select count(*)::int as used, min(rendering.created_at) as first from rendering
-       left join site on site.id = rendering.site_id left join sketch on sketch.id = rendering.sketch_id
-     where asked and rendering.created_at > ? and (site.account_id = ? or sketch.account_id = ?)`,
-    [new Date(clock.now().getTime() - hourMs), account, account],
-  );
-  return { used, resetsAt: first === null ? undefined : new Date(new Date(first).getTime() + hourMs) };
+  const asked = await em.find(Rendering, askedSince(account, new Date(clock.now().getTime() - hourMs)), {
+    orderBy: { createdAt: 'asc' },
+    fields: ['createdAt'],
+  });
+  return { used: asked.length, resetsAt: asked[0] && new Date(asked[0].createdAt.getTime() + hourMs) };
 }
 
 const ofAccount = (account: string) => ({ $or: [{ site: { account } }, { sketch: { account } }], asked: true });
