@@ -7,6 +7,7 @@ import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
 import type { Store } from '#providers/store/store.ts';
+import { wholeFiles } from '#providers/store/whole-files.ts';
 import type { BuilderDeps } from './deps.ts';
 
 /** Larger files are streamed to the store, one after another. */
@@ -21,19 +22,22 @@ export type HeldFiles = ReadonlyMap<string, ManifestFile>;
  */
 export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'liveDeploymentId'>): Promise<HeldFiles> {
   const live = await liveDeploymentOf(em(), site);
-  const manifest = live?.manifestSha256 ? await store.readAll(live.manifestSha256) : undefined;
-  const files = new Map((manifest ? parseManifest(manifest) : []).map((file) => [file.sha256, file]));
-  const sizes = await store.sizes([...files.keys()]);
-  for (const { sha256, bytes } of [...files.values()]) if (sizes.get(sha256) !== bytes) files.delete(sha256);
-  return files;
+  const manifest = live?.manifestSha256 ? await readManifest(store, live.manifestSha256) : undefined;
+  return new Map(manifest?.stored.map((file) => [file.sha256, file]));
 }
 
 /** Whether the store has every file of the output in full. */
 export async function isStored(store: Store, { manifestSha256 }: Output): Promise<boolean> {
+  const manifest = await readManifest(store, manifestSha256);
+  return manifest !== undefined && manifest.stored.length === manifest.files.length;
+}
+
+/** All files of a manifest, and those that the store has in full; undefined if it lacks the manifest. */
+async function readManifest(store: Store, manifestSha256: string) {
   const manifest = await store.readAll(manifestSha256);
-  const files = manifest && parseManifest(manifest);
-  const sizes = await store.sizes((files ?? []).map(({ sha256 }) => sha256));
-  return files?.every(({ sha256, bytes }) => sizes.get(sha256) === bytes) ?? false;
+  if (!manifest) return undefined;
+  const files = parseManifest(manifest);
+  return { files, stored: await wholeFiles(store, files) };
 }
 
 /** Stores the files of one build. `all` resolves when the last is stored. */

@@ -9,6 +9,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { dropBuildCaches } from '#db/sites/transitions.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { wholeFiles } from '#providers/store/whole-files.ts';
 import { call } from '#rules/calls/calls.ts';
 import { isRestorable, type Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -115,8 +116,8 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
 
 async function requireStoredFiles(deps: Deps, deployment: Deployment): Promise<void> {
   const files = (await manifestOf(deps, deployment)) ?? [];
-  const sizes = await deps.store.sizes(files.map((file) => file.sha256));
-  const lost = files.filter((file) => sizes.get(file.sha256) !== file.bytes);
+  const whole = new Set(await wholeFiles(deps.store, files));
+  const lost = files.filter((file) => !whole.has(file));
   if (lost.length === 0) return;
   deps.log.error(
     { deploymentId: deployment.id, lost: lost.length },

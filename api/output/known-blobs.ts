@@ -14,6 +14,7 @@ import {
 import type { EntityManager } from '#db/orm.ts';
 import { lockHeldFilesForShare } from '#db/sites/purge-files.ts';
 import type { Site } from '#db/sites/site.ts';
+import { wholeFiles } from '#providers/store/whole-files.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 // However long a history is, one call reads this much; the next one continues.
@@ -34,8 +35,7 @@ export async function knownBlobsOf(
   await listFiles(em, deps, actor, site.id);
   const found = await heldFilesOf(em, actor, site, hashes);
   // Rows are checked against the store: bytes that are lost have to be sent again.
-  const sizes = await deps.store.sizes(found.map(({ sha256 }) => sha256));
-  const sound = found.filter(({ sha256, bytes }) => sizes.get(sha256) === bytes).map(({ sha256 }) => sha256);
+  const sound = (await wholeFiles(deps.store, found)).map(({ sha256 }) => sha256);
   return await em.transactional(async (tx) => {
     await lockHeldFilesForShare(tx);
     const known = await heldFilesOf(tx, actor, site, sound);
