@@ -125,8 +125,8 @@ async function changeThread(
   { threadId, messageId }: { threadId: string; messageId: string },
   change: Change,
 ): Promise<CommentThread> {
-  const { site } = await loadThread(em, author, threadId);
-  requireActive(await em.findOneOrFail(Site, site.id));
+  const { site } = await findThread(em, author, threadId);
+  requireActive(site as Site);
   await em.transactional(async (tx) => {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
     const thread = await tx.findOneOrFail(CommentThread, threadId, lock);
@@ -150,11 +150,15 @@ function addMessage(
 
 /** The thread with its messages, if the caller may act on its site. */
 export async function loadThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
-  const thread = isId('thread', threadId)
-    ? await em.findOne(CommentThread, { id: threadId }, { populate: withMessages, refresh: true })
-    : null;
-  const site = thread && (await findSite(em, person, thread.site.id));
-  if (thread && site) return thread as CommentThread;
+  const thread = await findThread(em, person, threadId);
+  await em.populate(thread, withMessages, { refresh: true });
+  return thread;
+}
+
+/** The thread with its site, without its messages. */
+async function findThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
+  const thread = isId('thread', threadId) ? await em.findOne(CommentThread, { id: threadId }, { refresh: true }) : null;
+  if (thread && (await findSite(em, person, thread.site.id))) return thread;
   throw errors.not_found('No comment thread with this id is accessible here.', {
     nextAction: `Call ${call('comment.list')} to list a site’s threads.`,
   });
@@ -162,7 +166,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
 
 /** The bytes of a thread's picture. Throws `not_found` with the reason if there is none. */
 export async function readPicture(em: EntityManager, deps: Deps, person: Person, threadId: string) {
-  const thread = await loadThread(em, person, threadId);
+  const thread = await findThread(em, person, threadId);
   const { pictureSha256, pictureType, pictureMissing } = thread;
   if (!pictureSha256 || !pictureType) throw errors.not_found(`This comment has no screenshot: ${pictureMissing}`);
   const bytes = await deps.store.readAll(pictureSha256);

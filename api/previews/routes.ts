@@ -16,7 +16,7 @@ import { clearSlot } from './clears.ts';
 import { updateSlot } from './merges.ts';
 import { buildDraft, publishSlot } from './rules.ts';
 import { slotParams, slotSchema, slotView } from './schemas.ts';
-import { loadSlot, slotNumber } from './slots.ts';
+import { loadSlot, loadSlots, slotNumber } from './slots.ts';
 
 type SlotRequest = Authenticated & { params: unknown };
 type OfSlot = z.output<typeof slotParams>;
@@ -64,7 +64,7 @@ function readingRoutes(app: Api, deps: Deps): void {
         (after, limit) => numbers.filter((slot) => after === undefined || slot > Number(after)).slice(0, limit),
         String,
       );
-      const slots = await Promise.all(rows.map((slot) => loadSlot(em.fork(), deps, site, slot)));
+      const slots = await loadSlots(em.fork(), deps, site, rows);
       return { items: slots.map((slot) => slotView(slot, { config, site })), next_cursor };
     },
   );

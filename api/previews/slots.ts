@@ -5,7 +5,7 @@ import { type BranchHeads, Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Preview } from '#db/previews/preview.ts';
-import { previewIn } from '#db/previews/transitions.ts';
+import { previewIn, previewsIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
@@ -67,35 +67,56 @@ export async function tipsOf(repositories: Repositories, siteId: string, branch?
   return { source: source ?? null, content: content ?? null };
 }
 
-export async function loadSlot(
-  em: EntityManager,
-  deps: Pick<Deps, 'config' | 'clock' | 'repositories'>,
-  site: Site,
-  slot: number,
-): Promise<Slot> {
+type LoadDeps = Pick<Deps, 'config' | 'clock' | 'repositories'>;
+
+export async function loadSlot(em: EntityManager, deps: LoadDeps, site: Site, slot: number): Promise<Slot> {
+  const [loaded] = await loadSlots(em, deps, site, [slot]);
+  return loaded as Slot;
+}
+
+/** The slots, in the given order. */
+export async function loadSlots(em: EntityManager, deps: LoadDeps, site: Site, slots: number[]): Promise<Slot[]> {
   const repositories = requireRepositories(deps);
   const now = deps.clock.now();
-  const seen = await previewIn(em, now, site.id, slot);
+  const find = async (ids: (string | null | undefined)[]) => {
+    const known = ids.filter((id) => id != null);
+    const found = known.length > 0 ? await em.find(Deployment, { id: { $in: known } }, { refresh: true }) : [];
+    return new Map<string | null | undefined, Deployment>(found.map((deployment) => [deployment.id, deployment]));
+  };
+  const seen = await previewsIn(em, now, site.id, slots);
   const [mains, tips] = await Promise.all([
     tipsOf(repositories, site.id),
-    tipsOf(repositories, site.id, branchOf(slot)),
+    Promise.all(slots.map((slot) => tipsOf(repositories, site.id, branchOf(slot)))),
   ]);
-  const find = async (id?: string | null) =>
-    (id && (await em.findOne(Deployment, { id }, { refresh: true }))) || undefined;
-  const latest = await find(seen?.latestId);
+  const latest = await find([...seen.values()].map(({ latestId }) => latestId));
   // A build's result and its slot are written in one transaction, possibly after the first query: read both again.
-  const preview = latest && isSettled(latest.status) ? await previewIn(em, now, site.id, slot) : seen;
-  const draft = await find(preview?.deploymentId);
+  const previews = [...latest.values()].some(({ status }) => isSettled(status))
+    ? await previewsIn(em, now, site.id, slots)
+    : seen;
+  const drafts = await find([...previews.values()].map(({ deploymentId }) => deploymentId));
+  const { address } = await canonicalUrl(em, deps.config, site);
+  return await Promise.all(
+    slots.map((slot, at) => {
+      const preview = previews.get(slot);
+      const rows = { preview, draft: drafts.get(preview?.deploymentId), latest: latest.get(seen.get(slot)?.latestId) };
+      const found = { slot, ...rows, mains, tips: tips[at] as BranchHeads, siteUrl: address };
+      return describeSlot(repositories, site, found, now);
+    }),
+  );
+}
+
+type Found = Pick<Slot, 'slot' | 'preview' | 'draft' | 'latest' | 'mains' | 'tips' | 'siteUrl'>;
+
+async function describeSlot(repositories: Repositories, site: Site, found: Found, now: Date): Promise<Slot> {
+  const { preview, draft, latest, mains, tips, siteUrl } = found;
   const branched = tips.source !== null || tips.content !== null;
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
-  const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   // Its pages contain a canonical address that the site no longer has.
   const isOfOther = draft !== undefined && draft.siteUrl !== siteUrl;
   const behind = isOfOther || !(await holds(repositories, site.id, base, mains));
   const holdsWork = !(await holds(repositories, site.id, mains, tips));
   const isExpired = preview !== undefined && draftStatusAt(preview, now) === 'expired';
-  const status = statusOf(isExpired, draft, latest);
-  return { slot, status, preview, draft, latest, isExpired, mains, tips, branched, behind, holdsWork, siteUrl };
+  return { ...found, status: statusOf(isExpired, draft, latest), isExpired, branched, behind, holdsWork };
 }
 
 export function commitsOf({ sourceCommit, contentCommit }: Deployment): BranchHeads {

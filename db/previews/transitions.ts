@@ -23,8 +23,19 @@ export async function previewIn(
   siteId: string,
   slot: number,
 ): Promise<Preview | undefined> {
-  const preview = await em.findOne(Preview, { site: siteId, slot, removedAt: null }, { refresh: true });
-  return preview && draftStatusAt(preview, now) !== 'removed' ? preview : undefined;
+  return (await previewsIn(em, now, siteId, [slot])).get(slot);
+}
+
+/** The current previews of those slots that have one. */
+export async function previewsIn(
+  em: EntityManager,
+  now: Date,
+  siteId: string,
+  slots: readonly number[],
+): Promise<Map<number, Preview>> {
+  const found = await em.find(Preview, { site: siteId, slot: { $in: [...slots] }, removedAt: null }, { refresh: true });
+  const current = found.filter((preview) => draftStatusAt(preview, now) !== 'removed');
+  return new Map(current.map((preview) => [preview.slot, preview]));
 }
 
 /** The first labels of the hosts of the site's drafts, including expired ones. */

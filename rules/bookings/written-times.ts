@@ -25,10 +25,25 @@ export function timesIn({ start, end }: { start: string; end: string }, timeZone
 }
 
 export function dateIn(moment: string, timeZone: string): string {
-  const parts = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-  return new Intl.DateTimeFormat('en-GB', { ...parts, timeZone }).format(new Date(moment));
+  return formatOf('date', timeZone).format(new Date(moment));
 }
 
 function timeIn(moment: string, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(new Date(moment));
+  return formatOf('time', timeZone).format(new Date(moment));
+}
+
+const parts = {
+  date: { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' },
+  time: { timeStyle: 'short' },
+} as const;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Creating a format takes as long as fifty uses. There are at most two for each of the tz database's 600 zones. */
+function formatOf(part: keyof typeof parts, timeZone: string): Intl.DateTimeFormat {
+  const key = `${part} ${timeZone}`;
+  const known = formats.get(key);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-GB', { ...parts[part], timeZone });
+  formats.set(key, format);
+  return format;
 }

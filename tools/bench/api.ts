@@ -17,6 +17,8 @@ const seconds = quick ? 3 : 30;
 /** Of each call, before anything is measured: code is compiled, and lists have rows. */
 const warmUps = quick ? 5 : 40;
 const starts = quick ? 1 : 5;
+/** Each response contains the whole thread. */
+const repliesOfThread = 10;
 
 type Sent = { method?: string; path: string; body?: unknown };
 type Calls = Record<string, (n: number) => Sent>;
@@ -51,7 +53,8 @@ async function callsOf(fixture: Fixture, site: Tended, rounds: number): Promise<
   const { id, form, timetable, call } = site;
   const at = `/v1/sites/${id}`;
   const { items: deployments } = await call(`${at}/deployments`);
-  const thread = await openThread(fixture, site);
+  const threads: { id: string }[] = [];
+  for (let n = 0; n < rounds; n += repliesOfThread) threads.push(await openThread(fixture, site));
   const answers: unknown[] = [];
   for (let n = 0; n < rounds; n++) answers.push(await answersTo(fixture, site));
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -69,7 +72,10 @@ async function callsOf(fixture: Fixture, site: Tended, rounds: number): Promise<
     'read analytics': () => ({ path: `${at}/analytics?period=7d` }),
     'read the inbox': () => ({ path: '/v1/inbox' }),
     'list comments': () => ({ path: `${at}/comments` }),
-    'reply to a comment': (n) => ({ path: `/v1/comments/${thread.id}/reply`, body: { message: `Reply ${n}.` } }),
+    'reply to a comment': (n) => {
+      const { id = '' } = threads[Math.floor(n / repliesOfThread)] ?? {};
+      return { path: `/v1/comments/${id}/reply`, body: { message: `Reply ${n}.` } };
+    },
     'list submissions': () => ({ path: `/v1/forms/${form}/submissions` }),
     'submit a form': (n) => ({ path: `/f/${form}`, body: answers[n] }),
     'list days': () => ({ path: `/b/${timetable}/days?service=talk` }),
