@@ -12,6 +12,7 @@ import {
   recordUnanswered,
   settleMail,
   startNotify,
+  withText,
 } from '#db/mail/queue.ts';
 import { requestOf } from '#db/outbox.ts';
 import { MailNotSent } from '#providers/mail.ts';
@@ -68,7 +69,7 @@ export function mailActivities(deps: Deps) {
   const isHeldBack = async (mail: Mail) => mail.kind !== 'account-blocked' && (await isAccountBlocked(deps.em(), mail));
 
   async function send(id: string): Promise<string> {
-    const mail = await deps.em().findOne(Mail, { id });
+    const mail = await deps.em().findOne(Mail, { id }, withText);
     if (!mail) return 'gone';
     if (!mail.sealed) return mail.status;
     if (await isHeldBack(mail)) {

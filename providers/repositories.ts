@@ -63,7 +63,7 @@ export type Repositories = {
   listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
   /** Contents in the given order. Each must be read before the next is requested. */
   readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
-  /** Commits in `to` but not in `from` (null: all), newest first. */
+  /** Commits in `to` but not in `from` (null: all), newest first. None if the repository does not contain `to`. */
   commits(
     siteId: string,
     repository: Repository,

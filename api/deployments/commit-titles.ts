@@ -34,7 +34,7 @@ async function subjectsOf(
   versions: readonly Version[],
 ): Promise<ReadonlyMap<string, string>> {
   const to = versions.map((one) => commitIn(one, repository)).find((one) => one !== null);
-  if (!repositories || !to || !(await repositories.hasCommit(siteId, repository, to))) return new Map();
+  if (!repositories || !to) return new Map();
   const commits = await repositories.commits(siteId, repository, { from: null, to, limit: commitsRead });
   return new Map(commits.map(({ sha, subject }) => [sha, subject]));
 }

@@ -78,10 +78,9 @@ async function commitsOf(
   const commitIn = (one: Deployment | null) =>
     (repository === 'source' ? one?.sourceCommit : one?.contentCommit) ?? null;
   const to = commitIn(deployment);
-  if (!repositories || !to || !(await repositories.hasCommit(deployment.site.id, repository, to))) return [];
-  const from = commitIn(before);
-  const known = from && (await repositories.hasCommit(deployment.site.id, repository, from)) ? from : null;
-  const commits = await repositories.commits(deployment.site.id, repository, { from: known, to, limit: commitsShown });
+  if (!repositories || !to) return [];
+  const range = { from: commitIn(before), to, limit: commitsShown };
+  const commits = await repositories.commits(deployment.site.id, repository, range);
   return commits.map(({ sha, subject, author }) => ({ sha, subject, author, repository }));
 }
 

@@ -4,7 +4,7 @@
  */
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, settleMail, withText } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -85,7 +85,7 @@ const recipientOf = ({ to, visitorZone }: Pick<Addressee, 'to' | 'visitorZone'>)
 
 /** The recipient of a mail that is still queued, which is then never sent. */
 async function withdrawMail(tx: EntityManager, { clock, config }: Deps, id: string): Promise<Recipient | null> {
-  const mail = await tx.findOne(Mail, { id, status: 'queued' }, { refresh: true });
+  const mail = await tx.findOne(Mail, { id, status: 'queued' }, withText);
   if (!mail?.sealed) return null;
   const { to, data } = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
   const isWithdrawn = await settleMail(tx, clock, id, { status: 'failed', failure });

@@ -1,7 +1,7 @@
 /** Mails about a booking that the site's people or the visitor moved. */
 import { queueFollowUp, queueNotice } from '#db/mail/limits.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, settleMail, withText } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
@@ -80,7 +80,7 @@ async function visitorToNotify(tx: EntityManager, deps: Deps, { booking, site }:
 /** The recipient of a confirmation, or of the mail about an earlier move, that is still queued: it is then never sent. */
 async function withdrawConfirmation(tx: EntityManager, { clock, config }: Deps, id: string): Promise<Addressee | null> {
   const kinds = ['booking-confirmed', 'booking-moved'] as const;
-  const mail = await tx.findOne(Mail, { id, status: 'queued', kind: { $in: [...kinds] } }, { refresh: true });
+  const mail = await tx.findOne(Mail, { id, status: 'queued', kind: { $in: [...kinds] } }, withText);
   if (!mail?.sealed) return null;
   const { to, data } = decryptLetter({ id, sealed: mail.sealed }, config.encryptionKeys);
   if (!(await settleMail(tx, clock, id, { status: 'failed', failure }))) return null;

@@ -1,6 +1,6 @@
 /** Reminders that wait to be sent: of a booking that moves or is cancelled they would be untrue. */
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, settleMail, withText } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -15,7 +15,7 @@ export async function withdrawReminder(
   failure: string,
 ): Promise<Addressee | null> {
   const queued = { bookingId, kind: 'booking-reminder', status: 'queued' } as const;
-  const [mail] = await tx.find(Mail, queued, { refresh: true, limit: 1 });
+  const [mail] = await tx.find(Mail, queued, { ...withText, limit: 1 });
   if (!mail?.sealed) return null;
   const { to, data } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.encryptionKeys);
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return null;

@@ -9,7 +9,8 @@ export const Mail = defineEntity({
     id: p.text().primary(),
     kind: p.text().$type<MailKind>(),
     status: p.text().$type<MailStatus>(),
-    sealed: p.blob().nullable(),
+    /** Not loaded with lists: it is larger than all the rest. */
+    sealed: p.blob().nullable().lazy(),
     /** Why sending was abandoned, in our own words. */
     failure: p.text().nullable(),
     /** The site or account that it belongs to; both are null where the recipient has neither. */

@@ -64,7 +64,10 @@ export function startNotify(
   startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account, startAt });
 }
 
-/** The decrypted contents of a queued mail. Throws DecryptionFault if its key is missing. */
+/** Options to read a mail with its text. */
+export const withText = { populate: ['sealed'], refresh: true } as const;
+
+/** The decrypted contents of a queued mail, which was read with its text. Throws DecryptionFault if its key is missing. */
 export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, encryptionKeys: EncryptionKeys): Letter {
   return JSON.parse(decrypt(encryptionKeys, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }

@@ -144,10 +144,16 @@ export async function readCommits(
 ): Promise<CommitLine[]> {
   assertSha(range.to);
   if (range.from !== null) assertSha(range.from);
-  const known = range.from !== null && (await hasObject(place, range.from, 'commit'));
   const format = `--format=%H%n%<(${authorMax},trunc)%an%n%at%n%<(${subjectMax},trunc)%s`;
-  const args = ['log', '-z', format, `--max-count=${range.limit}`, range.to];
-  const { stdout } = await runGit(place, known ? [...args, `^${range.from}`] : args);
+  const commits = range.from === null ? [range.to] : [range.to, `^${range.from}`];
+  const { stdout } = await runGit(place, [
+    'log',
+    '--ignore-missing',
+    '-z',
+    format,
+    `--max-count=${range.limit}`,
+    ...commits,
+  ]);
   return stdout
     .toString()
     .split('\0')

@@ -110,7 +110,7 @@ test('an address gets no reminder of bookings whose confirmation a limit stopped
   const ids = answers.map(({ body }) => body.id);
   expect(await em.count(PreparedMail, { booking: { $in: ids } })).toBe(5);
   expect(await em.count(Booking, { id: { $in: limited }, remindAt: { $ne: null } })).toBe(0);
-  const unsent = await em.find(Booking, { id: { $in: limited } }, { populate: ['notice'] });
+  const unsent = await em.find(Booking, { id: { $in: limited } }, { populate: ['notice.sealed'] });
   const notices = unsent.map(({ notice }) => decryptLetter(notice as never, fixture.config.encryptionKeys).data);
   expect(notices).toMatchObject(limited.map(() => ({ isVisitorNotified: false })));
   fixture.skip(Date.parse(sites[0]?.start ?? '') - fixture.clock.now().getTime() - 3600_000);

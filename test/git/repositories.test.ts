@@ -94,8 +94,11 @@ test('a commit moves a branch only from its parent', async () => {
   expect(await repositories.commits(siteId, 'source', range)).toEqual([
     { sha: one, subject: 'Two', author: 'Ada x', at },
   ]);
+  const missing = 'f'.repeat(40);
+  expect(await repositories.commits(siteId, 'source', { ...range, from: missing })).toHaveLength(2);
+  expect(await repositories.commits(siteId, 'source', { ...range, to: missing })).toEqual([]);
   expect(await repositories.hasCommit(siteId, 'source', one ?? '')).toBe(true);
-  expect(await repositories.hasCommit(siteId, 'source', 'f'.repeat(40))).toBe(false);
+  expect(await repositories.hasCommit(siteId, 'source', missing)).toBe(false);
   await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not a git object id');
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter } from '#db/mail/queue.ts';
+import { decryptLetter, withText } from '#db/mail/queue.ts';
 import { Site } from '#db/sites/site.ts';
 import { loseNextAnswer } from '#test/requests/lost-answer.ts';
 import { refusal, useUnsent } from './fixture.ts';
@@ -57,7 +57,7 @@ test('the mail names the site by hostname, and its link is our page', async () =
   const site = await ask.newSite(owner);
   const { body } = await ask.invite(owner, site.id, guestEmail);
   const invitation = await fixture.deps.em().findOneOrFail(Invitation, { id: body.id });
-  const mail = await fixture.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
+  const mail = await fixture.deps.em().findOneOrFail(Mail, { id: invitation.mail.id }, withText);
   const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, fixture.config.encryptionKeys);
   expect(letter).toEqual({
     to: guestEmail,

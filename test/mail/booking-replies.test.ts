@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeAccountRows } from '#db/accounts/purge.ts';
 import { queueDueReminders } from '#db/bookings/change-mails.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter } from '#db/mail/queue.ts';
+import { decryptLetter, withText } from '#db/mail/queue.ts';
 import { removeSiteRows } from '#db/sites/purge.ts';
 import { type Answer, errorOf } from '#test/api/fixture.ts';
 import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
@@ -21,7 +21,9 @@ afterAll(() => fixture?.close());
 const visitor = { name: 'Ada Visitor', email: 'ada@example.org', notify_changes: true, remind: true };
 
 async function queuedOf(siteId: string) {
-  const mails = await fixture.deps.em().find(Mail, { siteId, status: 'queued' }, { orderBy: { id: 'asc' } });
+  const mails = await fixture.deps
+    .em()
+    .find(Mail, { siteId, status: 'queued' }, { ...withText, orderBy: { id: 'asc' } });
   return mails.map(({ id, kind, sealed }) => ({
     kind,
     ...decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.encryptionKeys),

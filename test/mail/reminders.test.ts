@@ -4,7 +4,7 @@ import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { queueDueReminders } from '#db/bookings/change-mails.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, recordSent } from '#db/mail/queue.ts';
+import { decryptLetter, recordSent, withText } from '#db/mail/queue.ts';
 import { type BookingFixture, createBookingFixture } from '#test/bookings/fixture.ts';
 
 let fixture: BookingFixture;
@@ -26,7 +26,7 @@ async function reminded(wishes: object = {}) {
   await em.nativeUpdate(Booking, { id: body.id }, { remindAt: fixture.clock.now() });
   expect(await queueDueReminders(fixture.deps)).toBe(1);
   const mails = async (kind: 'booking-reminder' | 'booking-moved' | 'booking-cancelled') =>
-    await fixture.deps.em().find(Mail, { bookingId: body.id, kind });
+    await fixture.deps.em().find(Mail, { bookingId: body.id, kind }, withText);
   const call = (what: string, input?: object) =>
     owner.call('POST', `/v1/bookings/${body.id}/${what}`, input ? { body: input } : {});
   return { id: body.id as string, start, later, mails, call };
@@ -60,7 +60,7 @@ test('a change withdraws a confirmation that its reminder has overtaken', async 
   await em.nativeUpdate(Booking, { id: body.id }, { remindAt: fixture.clock.now() });
   expect(await queueDueReminders(fixture.deps)).toBe(1);
   const waiting = async () => {
-    const queued = await fixture.deps.em().find(Mail, { siteId: site.id, status: 'queued' });
+    const queued = await fixture.deps.em().find(Mail, { siteId: site.id, status: 'queued' }, withText);
     return queued.flatMap((mail) => (letterOf(mail).to === visitor.email ? [mail.kind] : [])).sort();
   };
   expect(await waiting()).toEqual(['booking-confirmed', 'booking-reminder']);
@@ -87,7 +87,7 @@ test('e-mails that replace an unsent one repeat the visitor’s time zone', asyn
   const { id } = (await fixture.book(publicId, start, { visitor })).body;
   for (const [act, body] of [['move', { start: later }], ['cancel']] as const)
     await owner.call('POST', `/v1/bookings/${id}/${act}`, body ? { body } : {});
-  const [last] = await fixture.deps.em().find(Mail, { bookingId: id, kind: 'booking-cancelled' });
+  const [last] = await fixture.deps.em().find(Mail, { bookingId: id, kind: 'booking-cancelled' }, withText);
   expect(letterOf(last as Mail)).toMatchObject(zoned);
 });
 
@@ -125,7 +125,7 @@ test('a moved booking is reminded of its new time, once', async () => {
   expect(await queueDueReminders(fixture.deps)).toBe(0);
   skipTo(Date.parse(later) - dayMs + 60_000);
   expect([await queueDueReminders(fixture.deps), await queueDueReminders(fixture.deps)]).toEqual([1, 0]);
-  const reminders = await fixture.deps.em().find(Mail, { bookingId: body.id, kind: 'booking-reminder' });
+  const reminders = await fixture.deps.em().find(Mail, { bookingId: body.id, kind: 'booking-reminder' }, withText);
   const letters = reminders.map((one) => letterOf(one));
   expect(letters.map(({ to, data }) => [to, Date.parse((data as { start: string }).start)])).toEqual([
     ['ada@example.org', Date.parse(later)],

@@ -1,6 +1,6 @@
 /** Seats held until payment, and the mails about them. */
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter } from '#db/mail/queue.ts';
+import { decryptLetter, withText } from '#db/mail/queue.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { until } from '#test/stack/until.ts';
 import { attachAccount, type PayingFixture } from './fixture.ts';
@@ -39,7 +39,7 @@ export async function heldIn(
 
 /** The mails of the kind that wait about the booking: to whom, and what they say. */
 export async function mailsWaiting(fixture: PayingFixture, kind: string, bookingId: string) {
-  const mails = await fixture.deps.em().find(Mail, { kind, status: 'queued' } as never);
+  const mails = await fixture.deps.em().find(Mail, { kind, status: 'queued' } as never, withText);
   const letters = mails.flatMap(({ id, sealed }) =>
     sealed ? [decryptLetter({ id, sealed }, fixture.config.encryptionKeys)] : [],
   );

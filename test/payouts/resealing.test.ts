@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countEncrypted, encryptedColumns, reencrypt } from '#db/encrypted-columns.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter, queueMail } from '#db/mail/queue.ts';
+import { decryptLetter, queueMail, withText } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { credentialsOf, encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -73,7 +73,7 @@ test('one command re-encrypts all values of earlier versions under the newest ke
   expect(await operator('reseal')).toMatchObject({ 'mail.sealed': { resealed: 0, unreadable: 0 } });
   const alone = createEncryptionKeys('the secret of the installation was changed', [second]);
   expect(await read(oldest.id, alone)).toMatchObject({ key: oldest.key });
-  const mails = await fixture.deps.em().find(Mail, {});
+  const mails = await fixture.deps.em().find(Mail, {}, withText);
   expect(
     mails.map(({ id, sealed }) => decryptLetter({ id, sealed: sealed ?? Buffer.alloc(0) }, alone).to).sort(),
   ).toHaveLength(5);

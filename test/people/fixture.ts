@@ -2,7 +2,7 @@
 import { openAccount } from '#api/accounts/rules.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { decryptLetter } from '#db/mail/queue.ts';
+import { decryptLetter, withText } from '#db/mail/queue.ts';
 import { callWith, createFixture } from '#test/api/fixture.ts';
 import { type MailData, type MailKind, writeMail } from '#web/mails/mails.ts';
 import { type Browser, newBrowser, type Shown } from './browser.ts';
@@ -24,7 +24,7 @@ export async function createPeopleFixture(env: Record<string, string> = {}) {
 
   /** What was written to the address, newest first. `link` is the path of its one link. */
   async function lettersTo(address: string): Promise<Letter[]> {
-    const mails = await fixture.deps.em().find(Mail, { status: 'queued' }, { orderBy: { id: 'desc' } });
+    const mails = await fixture.deps.em().find(Mail, { status: 'queued' }, { ...withText, orderBy: { id: 'desc' } });
     return mails.flatMap(({ id, kind, sealed }) => {
       const { to, data } = decryptLetter({ id, sealed: sealed as Uint8Array }, fixture.config.encryptionKeys);
       if (to !== address) return [];
