@@ -64,8 +64,10 @@ const tabsMax = 120;
 
 async function tabTo(page: Page, there: Locator): Promise<void> {
   await there.waitFor();
+  // Found once: to find an element by its role takes longer than a key.
+  const found = await there.elementHandle();
   for (let tabs = 0; tabs < tabsMax; tabs++) {
-    if (await there.evaluate((element) => element.matches(':focus'))) return;
+    if (await found?.evaluate((element) => element.matches(':focus'))) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`the keyboard does not reach ${there}`);

@@ -1,6 +1,7 @@
 /** A call of each tool with inputs that it takes, and of the API's call that it is. */
 import { followed } from '#api/operations/progress.ts';
 import type { AccessFixture } from '#test/api/access/access-fixture.ts';
+import { partsOf, pathWith, sentTo } from '#test/api/access/access-paths.ts';
 import { type Entry, table } from '#test/api/access/access-table.ts';
 import { errorOf } from '#test/api/fixture.ts';
 
@@ -14,24 +15,18 @@ export const again: Record<string, string> = {
   'POST /v1/sites/{id}/collaborators': 'already_invited',
 };
 
-async function partsFor(fixture: AccessFixture, name: string, entry: Entry): Promise<Record<string, string>> {
-  const known = name.includes(' /v1/deployments/') ? fixture.deploymentId : fixture.siteId;
-  return { ...(name.includes('{id}') ? { id: known } : {}), ...(await entry.path?.(fixture)) };
-}
-
 /** Only what the path names: makers of the table answer more than that. */
 const inPath = (name: string, parts: Record<string, string>) =>
   Object.fromEntries(Object.entries(parts).filter(([part]) => name.includes(`{${part}}`)));
 
 /** Answers `answered`, or the code that the call is refused with. */
 export async function throughApi(fixture: AccessFixture, name: string, entry: Entry): Promise<string> {
-  const parts = await partsFor(fixture, name, entry);
-  const [method = '', pattern = ''] = name.split(' ');
-  const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
+  const path = pathWith(name, await partsOf(fixture, name));
+  const [method = ''] = name.split(' ');
+  const { headers, ...sent } = sentTo(fixture, name);
   const answer = await fixture.calls[whoOf(entry)](method, `${path}${entry.query ?? ''}`, {
-    headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
-    ...(entry.file ? { raw: entry.file } : {}),
-    ...(entry.body === undefined ? {} : { body: entry.body }),
+    ...sent,
+    headers: { prefer: 'respond-async', ...headers },
   });
   return answer.status < 400 ? 'answered' : errorOf(answer).code;
 }
@@ -43,9 +38,9 @@ export async function inputFor(
   [name, entry]: [string, Entry],
 ): Promise<Record<string, unknown>> {
   return {
-    ...inPath(name, await partsFor(fixture, name, entry)),
+    ...inPath(name, await partsOf(fixture, name)),
     ...Object.fromEntries(new URLSearchParams(entry.query)),
-    ...(entry.body as object | undefined),
+    ...sentTo(fixture, name).body,
     ...(entry.file ? { base64: entry.file.toString('base64') } : {}),
     ...(operation in followed ? { wait_seconds: 0 } : {}),
   };

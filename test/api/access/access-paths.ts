@@ -9,10 +9,37 @@ export const entryOf = (route: string): Entry => {
   return entry;
 };
 
-/** The parts of the route's path: those of a resource that the owner just made, unless it is the fixture's site or deployment. */
+/**
+ * The parts of the route's path: those of a resource that the owner made, unless it is the fixture's site or deployment. Routes that read
+ * share resources; each other route gets new ones.
+ */
 export async function partsOf(fixture: AccessFixture, route: string): Promise<Record<string, string>> {
   const known = route.includes(' /v1/deployments/') ? fixture.deploymentId : fixture.siteId;
-  return { id: known, ...(await entryOf(route).path?.(fixture)) };
+  const maker = route.startsWith('GET ') ? makingOnce(fixture) : fixture;
+  return { id: known, ...(await entryOf(route).path?.(maker)) };
+}
+
+type Make = (this: unknown) => unknown;
+const makers = new WeakMap<AccessFixture, AccessFixture>();
+
+/** The fixture, which makes one resource of each kind. */
+function makingOnce(fixture: AccessFixture): AccessFixture {
+  const known = makers.get(fixture);
+  if (known) return known;
+  const entries = Object.entries<unknown>(fixture);
+  const maker = Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'function' ? once(value as Make) : value]),
+  ) as unknown as AccessFixture;
+  makers.set(fixture, maker);
+  return maker;
+}
+
+function once(make: Make): Make {
+  let made: unknown;
+  return function makeOnce() {
+    made ??= make.call(this);
+    return made;
+  };
 }
 
 /** The path of `METHOD /path/{with}/{parts}`. */
