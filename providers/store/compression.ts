@@ -8,15 +8,22 @@ import type { Encoding } from './store.ts';
 export const compressibleBytesMax = 8 * 1024 * 1024;
 const compressibleBytesMin = 256;
 
+// With a larger window, brotli's hash table has many MiB: at quality 9, its page faults took 13 ms of 14 for a page of 10 KB.
+const smallWindowBits = 16;
+
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
 
-/** The variants that save at least 5 %. Quality 9 gives 98 % of brotli's best at a tenth of its time. */
+/** The variants that save at least 5 %. Quality 9 of brotli saves 0.3 % more in twice the time, above 64 KiB in five times. */
 export async function compress(content: Buffer): Promise<Partial<Record<Encoding, Buffer>>> {
   if (content.length < compressibleBytesMin) return {};
   const [br, gz] = await Promise.all([
     brotli(content, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 8,
+        [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+        ...(content.length <= 2 ** smallWindowBits && { [constants.BROTLI_PARAM_LGWIN]: smallWindowBits }),
+      },
     }),
     deflate(content, { level: 9 }),
   ]);
