@@ -1,6 +1,5 @@
 /** A whole site as one archive: read and validated as data while it arrives, and named in the manifest only at its end. */
 import { type Readable, Transform } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Actor, loadDeployment, roleOf } from '#api/access.ts';
 import { recheckAuthorization } from '#api/plugins/bearer.ts';
@@ -149,9 +148,11 @@ async function storeEntries(
     if (path === undefined) continue;
     bytes += entry.bytes;
     requireLimits(planLimits, { path, bytes: entry.bytes, files: stored.length + 1, siteBytes: bytes });
-    const content = checked(path, await entry.open());
+    const content = await entry.open();
     const small = entry.bytes <= atOnceBytesMax;
-    const putting = putFile(store, path, entry.bytes, small ? await buffer(content) : content);
+    const putting = small
+      ? putSmall(store, path, entry.bytes, await bytesOf(content))
+      : putFile(store, path, entry.bytes, checked(path, content));
     putting.catch(() => {}); // Awaited below.
     stored.push(putting);
     if (!small) await putting;
@@ -176,6 +177,20 @@ async function putFile(store: Store, path: string, claimed: number, content: Rea
   const { sha256, bytes, encodings } = await store.put(content, { compress: isCompressible(path) });
   if (bytes !== claimed) throw invalidArchive(`claims ${claimed} bytes for ${printable(path)}, which has ${bytes}`);
   return { path, sha256, bytes, encodings };
+}
+
+/** With fewer streams than for a large file: they would take longer than to store it. */
+async function putSmall(store: Store, path: string, claimed: number, content: Buffer): Promise<StoredFile> {
+  const validator = validateContent(path);
+  const fault = validator.write(content) ?? (await validator.end());
+  if (fault) throw refuseFile(path, fault);
+  return await putFile(store, path, claimed, content);
+}
+
+async function bytesOf(content: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** Passes the file on, and fails if its contents do not match its name. */
