@@ -83,7 +83,7 @@ export async function completeUpload(
   if (!(await completeOutput(em, deps.clock, deploymentId))) {
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
-  const files = await filesOf(em, deploymentId);
+  const files = await filesOf(em, deployment);
   await requireRules(deps, deployment, files);
   await saveManifest(em, deps, deploymentId, files);
   const live = await goLive(deps.em(), deps.clock, deploymentId, {
@@ -119,13 +119,14 @@ function missingFiles(count: number, first: string): string {
 }
 
 /**
- * Bytes that arrived with this version, or with another upload of the site, are synced to disk before the version refers to them,
- * whichever process received them. Bytes that were lost in a power failure are requested again.
+ * Bytes that arrived with this version, or with an upload of the site that is not complete, are synced to disk before the version
+ * refers to them, whichever process received them. Bytes that were lost in a power failure are requested again.
  */
 async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
     `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and (came or sha256 in
-       (select sha256 from upload_file where came and deployment_id in (select id from deployment where site_id = ?)))`,
+       (select sha256 from upload_file where came and deployment_id in
+         (select id from deployment where site_id = ? and manifest_sha256 is null)))`,
     [deploymentId, site.id],
   );
   const hashes = came.map(({ sha256 }) => sha256);
@@ -141,14 +142,17 @@ async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentI
   await requireAll(em, deploymentId);
 }
 
-async function filesOf(em: EntityManager, deploymentId: string): Promise<ManifestFile[]> {
-  const rows = await em.execute<{ path: string; sha256: string; bytes: string; encodings: Encoding[] }[]>(
-    `select file.path, encode(file.sha256, 'hex') as sha256, file.bytes, held.encodings
-     from upload_file file join deployment on deployment.id = file.deployment_id
-     join held_file held on held.sha256 = file.sha256 and held.site_id = deployment.site_id
-     where file.deployment_id = ?`,
-    [deploymentId],
-  );
+async function filesOf(em: EntityManager, { id, site }: Deployment): Promise<ManifestFile[]> {
+  const rows = await em.transactional(async (tx) => {
+    // The planner has no statistics for a new deployment, and would look up each of 20,000 files by itself.
+    await tx.execute('set local enable_nestloop = off');
+    return await tx.execute<{ path: string; sha256: string; bytes: string; encodings: Encoding[] }[]>(
+      `select file.path, encode(file.sha256, 'hex') as sha256, file.bytes, held.encodings
+       from upload_file file join held_file held on held.sha256 = file.sha256
+       where file.deployment_id = ? and held.site_id = ?`,
+      [id, site.id],
+    );
+  });
   return rows.map(({ path, sha256, bytes, encodings }) => ({
     path,
     sha256,

@@ -75,6 +75,26 @@ test('concurrent completions make one version live', async () => {
   expect(answers.map(({ body }) => [body.id, body.status])).toEqual(Array(8).fill([upload.id, 'live']));
 });
 
+test('a completion syncs bytes of open uploads, but not those of completed ones', async () => {
+  const site = await createSite(owner);
+  const [completed, open] = [unique(), unique()];
+  await publish(site, { 'complete.html': completed });
+  await fill(await begin(site), { 'open.html': open });
+  const upload = await begin(site);
+  expect(await fill(upload, { 'complete.html': completed, 'open.html': open })).toBe(0);
+  const { store } = fixture.deps;
+  const { flush } = store;
+  const synced: string[] = [];
+  store.flush = async (hashes = []) => {
+    synced.push(...hashes);
+    await flush(hashes);
+  };
+  const { status } = await complete(upload).finally(() => {
+    store.flush = flush;
+  });
+  expect([status, synced]).toEqual([200, [sha256(open)]]);
+});
+
 test('bytes lost in a power failure are requested again before completion', async () => {
   const site = await createSite(owner);
   const upload = await begin(site);
