@@ -58,7 +58,7 @@ export async function inspect(
   }
   for (const { from, to, message } of brokenRedirects([...rules, ...written], origins, leads))
     found.add('broken_redirect', from, message, { target: to });
-  const read = await readPages(store, pages, timeoutMs, (path, page) =>
+  const read = await readPages(store, pages, until, (path, page) =>
     inspectPage(found, path, page, { origins, baseUrl, leads }),
   );
   const located = await findLocated(store, files, until);
@@ -101,15 +101,14 @@ async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]
 async function readPages(
   store: Pick<Store, 'read'>,
   pages: ManifestFile[],
-  timeoutMs: number,
+  until: number,
   check: (path: string, page: PageFacts) => void,
 ): Promise<number> {
-  const began = performance.now();
   let bytes = 0;
   let read = 0;
   for (const page of pages.slice(0, pagesMax)) {
     bytes += page.bytes;
-    if (bytes > bytesMax || performance.now() - began > timeoutMs) break;
+    if (bytes > bytesMax || performance.now() > until) break;
     const content = await store.read(page.sha256);
     if (!content) continue;
     check(page.path, await readPage(content));

@@ -13,7 +13,7 @@ import { deadForms } from './forms.ts';
 import { inspect } from './inspect.ts';
 
 /** How long a response waits for warnings: for a call that makes a version live, and for one that reads them. */
-const inspectionTimeoutMs = { passing: 250, asked: 2_000 } as const;
+const inspectionTimeoutMs = { passing: 150, asked: 2_000 } as const;
 
 /** The warnings part of a response about a deployment. */
 export async function warningsPart(
