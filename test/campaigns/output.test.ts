@@ -1,5 +1,5 @@
 /**
- * A large site through the manifest flow. 300 files by default; 20,000 with FRONTAGE_OUTPUT_FILES=20000. Prints what it took.
+ * A large site through the manifest flow. 300 files, or 20,000 in the long form. Prints what it took.
  */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
