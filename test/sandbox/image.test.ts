@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +12,7 @@ import type Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
 import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
+import { addSystem } from '#providers/sandbox/image/system.ts';
 import { makeVersion, pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { dataDir, engine } from './fixture.ts';
@@ -23,6 +24,16 @@ test('an existing image is found at once', { timeout: 300_000 }, async () => {
   expect(await makeImageFolder(dataDir, (line) => lines.push(line))).toEqual(made);
   expect(made.id).toBe(await imageId());
   expect(lines).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('an image can be made in a folder whose name has spaces', async () => {
+  const { path } = await makeImageFolder(dataDir, () => {});
+  const folder = await mkdtemp(join(tmpdir(), 'frontage image '));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const native = 'opt/frontage/node_modules/@img';
+  await cp(join(path, native), join(folder, native), { recursive: true });
+  await addSystem(folder);
+  expect(await readdir(join(folder, 'usr'))).toContain('bin');
 });
 
 const letters = (letter: string) => letter.repeat(16);

@@ -62,7 +62,7 @@ async function listLibraries(folder: string): Promise<Set<string>> {
   for (const file of [nodeBinary(), ...native]) {
     // It fails on files of another libc or architecture; those are never loaded here.
     const { stdout } = await run(loader, ['--list', file]).catch(() => ({ stdout: '' }));
-    for (const [, path] of stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)) {
+    for (const [, path] of stdout.matchAll(/^\s+(?:\S+ => )?(\/.+) \(0x/gm)) {
       if (path && !path.startsWith(folder)) found.add(path);
     }
   }

@@ -1,6 +1,7 @@
 /** One of our own processes: `node <entry>`, configured by its environment. It reports over IPC when it is ready. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Daemon, type ProcessId, startDaemon } from '#tools/local/processes.ts';
 import { UserError } from '#tools/local/user-error.ts';
 
@@ -25,21 +26,18 @@ export type NodeProcessOptions = {
   preload?: { modules: string[]; env: Promise<NodeJS.ProcessEnv> };
 };
 
+/** As a URL: a path may contain `#`, `?` and `%`. */
+const importing = (file: string) => ['--import', new URL(`../${file}`, import.meta.url).href];
+
 /** Starts it and waits for its message `{ ready: true }`. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<Daemon> {
   const { preload, root = project } = options;
-  const waiting = preload ? ['--import', join(import.meta.dirname, '../wait-for-environment.ts')] : [];
-  const modules = preload ? { PRELOADED_MODULES: JSON.stringify(preload.modules.map((one) => join(root, one))) } : {};
+  const waiting = preload ? importing('wait-for-environment.ts') : [];
+  const modules = preload?.modules.map((one) => pathToFileURL(join(root, one)).href);
   const daemon = await startDaemon({
     command: process.execPath,
-    args: [
-      smallHeap,
-      '--import',
-      join(import.meta.dirname, '../exit-with-parent.ts'),
-      ...waiting,
-      join(root, options.entry),
-    ],
-    env: { ...options.env, ...modules },
+    args: [smallHeap, ...importing('exit-with-parent.ts'), ...waiting, join(root, options.entry)],
+    env: { ...options.env, ...(modules && { PRELOADED_MODULES: JSON.stringify(modules) }) },
     cwd: root,
     logFile: options.logFile,
     stopSignal: 'SIGTERM',

@@ -29,6 +29,11 @@ export async function findPostgres(): Promise<PostgresBinaries> {
   }
   const root = dirname(dirname(entry));
   const folder = join(root, 'native');
+  // initdb calls the other programs by a shell, with their paths in quotation marks.
+  if (/["$`\\]/.test(folder))
+    throw new UserError(
+      `PostgreSQL cannot run in ${folder}: its path has one of the characters " $ \` \\. Move the clone.`,
+    );
   if (linksAreMissing(folder))
     await run(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root });
   return { folder, initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres') };

@@ -47,7 +47,8 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       command: cli,
       args: [
         ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
-        ...['--db-filename', join(dir, database), '--log-level', 'error'],
+        // Relative: the server makes a URL of it, in which `?` and `#` have a meaning.
+        ...['--db-filename', database, '--log-level', 'error'],
         ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
       ],
       cwd: dir,
