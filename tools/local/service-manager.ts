@@ -1,5 +1,5 @@
 /** Starts, stops and kills named processes, records which ones run, and reports unexpected exits. */
-import type { ProcessId, Running } from './processes.ts';
+import { endProcess, type ProcessId, type Running } from './processes.ts';
 import type { RunRecords } from './run-records.ts';
 
 export type Service<Name extends string> = {
@@ -16,7 +16,7 @@ export type ServiceManager<Name extends string> = {
   pid(name: Name): number | undefined;
   stop(name: Name): Promise<void>;
   kill(name: Name): Promise<void>;
-  /** Stops it if it runs, then starts it. */
+  /** Stops it if it runs, then starts it. Concurrent restarts follow each other. */
   restart(name: Name): Promise<void>;
 };
 
@@ -25,27 +25,46 @@ export function manageServices<Name extends string>(
   records: RunRecords,
   onUnexpectedEnd: (name: Name, how: string) => void,
 ): ServiceManager<Name> {
+  const starting = new Map<Name, ProcessId>();
   const running = new Map<Name, Running>();
+  const ending = new WeakSet<Running>();
+  const restarts = new Map<Name, Promise<void>>();
 
-  async function start(name: Name): Promise<void> {
+  function find(name: Name): Service<Name> {
     const service = services.find((one) => one.name === name);
     if (!service) throw new Error(`There is no service named ${name}`);
-    const process = await service.start((id) => records.add({ name, stopSignal: service.stopSignal, ...id }));
+    return service;
+  }
+
+  async function start(name: Name): Promise<void> {
+    const service = find(name);
+    const onSpawn = (id: ProcessId) => {
+      starting.set(name, id);
+      records.add({ name, stopSignal: service.stopSignal, ...id });
+    };
+    const process = await service.start(onSpawn).finally(() => starting.delete(name));
     running.set(name, process);
     void process.ended.then((how) => {
       if (running.get(name) !== process) return;
       running.delete(name);
       records.remove(name);
-      onUnexpectedEnd(name, how);
+      if (!ending.has(process)) onUnexpectedEnd(name, how);
     });
   }
 
   async function end(name: Name, how: 'stop' | 'kill'): Promise<void> {
+    // Its start, a part of a restart, then fails.
+    const started = starting.get(name);
+    if (started) await endProcess(started, how === 'stop' ? find(name).stopSignal : 'SIGKILL', 10_000);
     const process = running.get(name);
     if (!process) return;
-    running.delete(name);
+    ending.add(process);
     await process[how]();
-    records.remove(name);
+  }
+
+  async function restartNow(name: Name): Promise<void> {
+    await end(name, 'stop');
+    await start(name);
   }
 
   return {
@@ -53,9 +72,11 @@ export function manageServices<Name extends string>(
     pid: (name) => running.get(name)?.id.pid,
     stop: (name) => end(name, 'stop'),
     kill: (name) => end(name, 'kill'),
-    async restart(name) {
-      await end(name, 'stop');
-      await start(name);
+    restart(name) {
+      const before = restarts.get(name) ?? Promise.resolve();
+      const next = before.catch(() => {}).then(() => restartNow(name));
+      restarts.set(name, next);
+      return next;
     },
   };
 }

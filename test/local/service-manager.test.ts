@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { identify, type ProcessId, startDaemon } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { manageServices } from '#tools/local/service-manager.ts';
+import { startNodeProcess } from '#tools/local/services/node-process.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'frontage # a?b %20-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+/** A service that is one process of `sleep`; its start ends when `ready` does. */
+function sleeper(ready: () => Promise<unknown> = async () => {}) {
+  const started: ProcessId[] = [];
+  const options = { command: 'sleep', args: ['60'], logFile: join(folder, 'log'), stopGraceMs: 10_000 };
+  const services = manageServices(
+    [
+      {
+        name: 'sleeper',
+        stopSignal: 'SIGTERM',
+        async start(onSpawn) {
+          const daemon = await startDaemon({ ...options, stopSignal: 'SIGTERM', onSpawn });
+          started.push(daemon.id);
+          if ((await Promise.race([ready(), daemon.ended])) !== undefined) throw new Error('it did not start');
+          return daemon;
+        },
+      },
+    ],
+    openRunRecords(join(folder, 'run')),
+    () => {},
+  );
+  return { services, running: () => started.filter(({ pid }) => identify(pid)) };
+}
+
+test('concurrent restarts leave one process', async () => {
+  const { services, running } = sleeper();
+  await services.start('sleeper');
+  await Promise.all([services.restart('sleeper'), services.restart('sleeper')]);
+  expect(running().map(({ pid }) => pid)).toEqual([services.pid('sleeper')]);
+  await services.kill('sleeper');
+  expect(running()).toEqual([]);
+});
+
+test('a stop also ends a process that is being restarted', async () => {
+  let starts = 0;
+  const { services, running } = sleeper(() => (++starts === 1 ? Promise.resolve() : new Promise(() => {})));
+  await services.start('sleeper');
+  const restart = services.restart('sleeper');
+  restart.catch(() => {});
+  await expect.poll(() => starts).toBe(2);
+  await services.stop('sleeper');
+  await expect(restart).rejects.toThrow('it did not start');
+  expect(running()).toEqual([]);
+});
+
+test('one of our processes starts in a folder of any name', async () => {
+  mkdirSync(join(folder, 'lib'));
+  writeFileSync(join(folder, 'lib/module.ts'), 'process.env.LOADED = "yes";');
+  writeFileSync(
+    join(folder, 'entry.ts'),
+    'setInterval(() => {}, 1000); process.send?.({ ready: process.env.LOADED === "yes" });',
+  );
+  const daemon = await startNodeProcess({
+    name: 'any',
+    root: folder,
+    entry: 'entry.ts',
+    env: {},
+    logFile: join(folder, 'log'),
+    preload: { modules: ['lib/module.ts'], env: Promise.resolve({}) },
+  });
+  expect(daemon.running()).toBe(true);
+  await daemon.stop();
+});
