@@ -106,6 +106,13 @@ test('the lock of a dead command does not block others', async () => {
   expect(await run().ended).toBe(0);
 });
 
+test.runIf(process.platform === 'linux')('a folder that cannot be written ends an install in one line', async () => {
+  symlinkSync('/proc/self', join(clone, '.frontage'));
+  const { ended, said } = run();
+  expect(await ended).toBe(1);
+  expect(await said).toMatch(/^✗ \S+\.frontage cannot be written \(ENOENT: .*\)\. Free space .*\n$/);
+});
+
 test('a failed install is one line that names its log', async () => {
   program('npm', '[ "$1" = --version ] || { echo "npm error code E1"; echo "npm error the disk is full"; exit 1; }');
   const { ended, said } = run();

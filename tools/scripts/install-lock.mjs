@@ -10,9 +10,16 @@ import { identify, isRunning } from '#tools/local/process-id.mjs';
  * @param {() => Promise<void>} action
  */
 export async function withInstallLock(file, onWait, action) {
-  for (let waits = false; !acquire(file); waits = true) {
-    if (!waits) onWait();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o711 });
+    for (let waits = false; !acquire(file); waits = true) {
+      if (!waits) onWait();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    throw new Error(`${folder} cannot be written (${message}). Free space on its disk, or give it to your user.`);
   }
   try {
     await action();
@@ -26,11 +33,13 @@ export async function withInstallLock(file, onWait, action) {
  * @param {string} file
  */
 function acquire(file) {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
   try {
     writeFileSync(file, JSON.stringify(identify(process.pid)), { flag: 'wx' });
     return true;
-  } catch {
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'ENOSPC') rmSync(file, { force: true }); // It is there, and empty.
+    if (code !== 'EEXIST') throw error;
     removeStale(file);
     return false;
   }
