@@ -14,7 +14,7 @@ import { findTemporal } from '#tools/local/services/temporal-cli.mjs';
 
 let folder: string;
 let cache: string;
-const archive = await archiveOf({ LICENSE: 'free'.repeat(200), temporal: '#!/bin/sh\necho it runs' });
+const archive = await archiveOf({ LICENSE: 'free'.repeat(200), temporal: '#!/bin/sh\necho temporal version 1.5.1' });
 const sha256 = createHash('sha256').update(archive).digest('hex');
 
 /** A machine with an empty cache, and neither Temporal nor Go on PATH. */
@@ -61,11 +61,13 @@ function find(from: string[], more: { log?: (line: string) => void; signal?: Abo
   return findTemporal(more.log ?? (() => {}), { cache, from, sha256, limitMs: 2_000, ...more });
 }
 
-test('the CLI in the archive is unpacked, ready to run, and kept', async () => {
+test('the CLI in the archive is unpacked, ready to run, and kept unless it is damaged', async () => {
   await using server = await sending();
   const cli = await find([server.url]);
-  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('it runs\n');
+  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('temporal version 1.5.1\n');
   expect(await find([])).toBe(cli);
+  writeFileSync(cli, 'half of it');
+  expect(execFileSync(await find([server.url]), { encoding: 'utf8' })).toBe('temporal version 1.5.1\n');
   expect(readdirSync(cache)).toHaveLength(1);
 });
 
@@ -73,7 +75,7 @@ test('an address that sends another file is left for the next one', async () => 
   const other = await archiveOf({ temporal: 'echo it is evil' });
   await using first = await serve((_request, answer) => answer.end(other));
   await using second = await sending();
-  expect(execFileSync(await find([first.url, second.url]), { encoding: 'utf8' })).toBe('it runs\n');
+  expect(execFileSync(await find([first.url, second.url]), { encoding: 'utf8' })).toBe('temporal version 1.5.1\n');
 });
 
 test('an archive without the CLI is refused with what to do, and leaves nothing', async () => {
@@ -95,7 +97,7 @@ test('an address that sends nothing, or stops midway, is left for the next', asy
   await using good = await sending();
   const log: string[] = [];
   const cli = await find([silent.url, stops.url, good.url], { log: (line) => log.push(line) });
-  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('it runs\n');
+  expect(execFileSync(cli, { encoding: 'utf8' })).toBe('temporal version 1.5.1\n');
   expect(log).toContainEqual(expect.stringMatching(/^downloading the Temporal CLI: \d+/));
 });
 

@@ -4,10 +4,10 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -40,7 +40,9 @@ const addresses = [
 
 /** Shared by all clones of this user. */
 export function cacheFolder(env = process.env) {
-  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
+  const { XDG_CACHE_HOME = '' } = env;
+  // Its specification: a relative path is invalid.
+  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'frontage');
 }
 
 /**
@@ -71,9 +73,8 @@ export async function findTemporal(log, options = {}) {
 
 /** The CLI on PATH or in the cache. */
 export async function presentTemporal(cache = cacheFolder()) {
-  const onPath = executableAt('temporal', []);
-  if (onPath && (await isTemporal(onPath))) return onPath;
-  return executable(cachedAt(cache));
+  for (const found of [executableAt('temporal', []), executable(cachedAt(cache))])
+    if (found && (await isTemporal(found))) return found;
 }
 
 const cachedAt = (/** @type {string} */ cache) => join(cache, `temporal-v${version}`);
@@ -82,7 +83,7 @@ const cachedAt = (/** @type {string} */ cache) => join(cache, `temporal-v${versi
 const testAddresses = () => process.env.FRONTAGE_TEST_TEMPORAL_ADDRESSES?.split(',');
 const expected = () => process.env.FRONTAGE_TEST_TEMPORAL_SHA256 ?? archives[ownArchive];
 
-/** Other programs have this name too. */
+/** Other programs have this name too, and a disk that was full may have kept a part. */
 async function isTemporal(/** @type {string} */ path) {
   const answer = await promisify(execFile)(path, ['--version'], { timeout: minuteMs }).catch(() => undefined);
   return answer !== undefined && /^temporal version/m.test(answer.stdout);
@@ -95,14 +96,14 @@ async function isTemporal(/** @type {string} */ path) {
  */
 export function executableAt(name, also) {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...also];
-  return folders.map((folder) => executable(join(folder, name))).find(Boolean);
+  return folders.map((folder) => executable(resolve(folder, name))).find(Boolean);
 }
 
 /** @param {string} path */
 function executable(path) {
   try {
     accessSync(path, constants.X_OK);
-    return path;
+    return statSync(path).isFile() ? path : undefined;
   } catch {
     return undefined;
   }
