@@ -1,6 +1,10 @@
 /** The summary after a start offers only what works. */
-import { expect, test } from 'vitest';
-import { describe, type Summary } from '#tools/local/announce.ts';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { describe, type Summary, writeDevFiles } from '#tools/local/announce.ts';
 import type { Stack } from '#tools/local/stack.ts';
 import { onlyPrograms, sudo } from './machine-programs.ts';
 
@@ -70,4 +74,18 @@ test('the summary says where sign-in links go, unless e-mails are sent', () => {
 test('the summary says that builds have no sandbox', () => {
   onlyPrograms('curl');
   expect(describe({ ...live, sandbox: 'unprotected' })).toMatch(/Builds +without a sandbox/);
+});
+
+test('Node reads each setting of the file env as it was', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'frontage-env-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const env = { FRONTAGE_DATA: `/srv/# a'b"c`, FRONTAGE_PLANS: '{"plans":[]}', FRONTAGE_SMTP_URL: '' };
+  writeDevFiles({ ...stack, dataDir, env, ports: {} } as unknown as Stack, live.owner, undefined);
+  const print =
+    'const { FRONTAGE_DATA, FRONTAGE_PLANS, FRONTAGE_SMTP_URL } = process.env; console.log(JSON.stringify({ FRONTAGE_DATA, FRONTAGE_PLANS, FRONTAGE_SMTP_URL }))';
+  const read = execFileSync(process.execPath, [`--env-file=${join(dataDir, 'env')}`, '-e', print], {
+    encoding: 'utf8',
+    env: {},
+  });
+  expect(JSON.parse(read)).toEqual(env);
 });

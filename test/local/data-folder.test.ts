@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { protectDataFolder } from '#tools/local/data-folder.ts';
+import { lockFolder } from '#tools/local/lock.ts';
 
 const files = [
   'secret',
@@ -57,4 +58,26 @@ test('other users list and read nothing, and builds read their image', ({ skip }
   expect(as('65534', `find '${data}' -mindepth 1 2>/dev/null; true`)).toBe('');
   expect(as('65534', `${reads}; true`).trim()).toBe('x sandbox/0123456789abcdef/opt/runner.mjs');
   expect(as('10001', `cat '${join(data, 'sandbox/0123456789abcdef/opt/runner.mjs')}'`)).toBe('x');
+});
+
+test('a folder of other files is refused and left as it is', () => {
+  const home = mkdtempSync(join(tmpdir(), 'frontage-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, 'letters'), { mode: 0o755 });
+  expect(() => protectDataFolder(home)).toThrow(
+    `${home} contains other files (letters). Set FRONTAGE_DATA to a new or`,
+  );
+  expect(statSync(join(home, 'letters')).mode & 0o777).toBe(0o755);
+  rmSync(join(home, 'letters'), { recursive: true });
+  mkdirSync(join(home, 'lost+found'));
+  protectDataFolder(home);
+});
+
+test('a data folder that cannot be used is named with what to do', () => {
+  const data = protectedFolder();
+  expect(() => protectDataFolder(join(data, 'secret'))).toThrow(
+    /^The data folder cannot be used \(EEXIST: .*\)\. Set FRONTAGE_DATA to a folder that you may write to\.$/,
+  );
+  writeFileSync(join(data, 'lock.sqlite'), 'x'.repeat(4096));
+  expect(() => lockFolder(data)).toThrow(`${join(data, 'lock.sqlite')} cannot be locked (file is not a database).`);
 });

@@ -10,7 +10,7 @@ import { startPostgres } from '#tools/local/services/postgres.ts';
 const closed = mkdtempSync(join(tmpdir(), 'frontage-closed-'));
 afterEach(() => rmSync(closed, { recursive: true, force: true, maxRetries: 10 }));
 
-test('PostgreSQL’s folder is closed to other users, and contains its password', async () => {
+test('PostgreSQL’s folder is closed to other users, and starts with its passwords alone', async () => {
   const dir = join(closed, 'postgres');
   const server = await startPostgres({ dir, durable: true });
   try {
@@ -25,6 +25,11 @@ test('PostgreSQL’s folder is closed to other users, and contains its password'
   } finally {
     await server.stop();
   }
+  const start = () => startPostgres({ dir, durable: true });
+  writeFileSync(join(dir, 'passwords.json'), JSON.stringify({ postgres: 'guess', frontage: 'guess' }));
+  await expect(start()).rejects.toThrow(/^PostgreSQL on port \d+ does not accept the passwords of this data folder\.$/);
+  writeFileSync(join(dir, 'passwords.json'), '');
+  await expect(start()).rejects.toThrow('passwords.json is missing or damaged.');
 });
 
 test('PostgreSQL starts although another process has its former pid', async ({ onTestFinished }) => {

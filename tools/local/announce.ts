@@ -1,8 +1,8 @@
 /** The summary after a start: addresses, token, commands to try; and the same for programs. */
-import { chmodSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { BuildSandbox } from './build-sandbox.ts';
 import { callApi } from './client.ts';
+import { writePrivate } from './data-folder.ts';
 import type { Demo } from './demo.ts';
 import type { Owner } from './owner.ts';
 import { installCommand, isInstalled } from './packages.ts';
@@ -24,12 +24,13 @@ export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined
   };
   const settings = Object.entries(stack.env).filter(([name]) => /^(FRONTAGE|DATABASE|TEMPORAL|DOCKER)_/.test(name));
   writePrivate(join(stack.dataDir, 'dev.json'), `${JSON.stringify(content, null, 2)}\n`);
-  writePrivate(join(stack.dataDir, 'env'), settings.map(([name, value]) => `${name}="${value}"\n`).join(''));
+  writePrivate(join(stack.dataDir, 'env'), settings.map(([name, value = '']) => `${name}=${quoted(value)}\n`).join(''));
 }
 
-function writePrivate(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
-  chmodSync(file, 0o600);
+/** As `node --env-file` reads it: it has no escape for the quotation mark that a value begins with. */
+function quoted(value: string): string {
+  const mark = ['"', "'", '`'].find((one) => !value.includes(one)) ?? '"';
+  return `${mark}${value}${mark}`;
 }
 
 export type Summary = {

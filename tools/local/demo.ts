@@ -1,8 +1,8 @@
 /** The demo of a first start: an owner with a token, and a site published through the API. */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
+import { readJson, writePrivate } from './data-folder.ts';
 import { type Owner, openAccount } from './owner.ts';
 import type { Addresses, Stack } from './stack.ts';
 import { UserError } from './user-error.ts';
@@ -14,14 +14,11 @@ const title = 'The workshop on the quay';
 /** The owner of the first start; created again if the database no longer accepts the token. */
 export async function ensureOwner(stack: Addresses): Promise<Owner> {
   const file = join(stack.dataDir, 'owner.json');
-  if (existsSync(file)) {
-    const owner: Owner = JSON.parse(readFileSync(file, 'utf8'));
-    const answer = await callApi(stack.baseUrl, '/v1/account', { token: owner.access_token });
-    if (answer.status === 200) return owner;
-  }
+  const known = readJson<Owner>(file);
+  const answer = known && (await callApi(stack.baseUrl, '/v1/account', { token: known.access_token }));
+  if (known && answer?.status === 200) return known;
   const owner = await openAccount(stack.env, 'owner@example.com', 'Owner');
-  writeFileSync(file, JSON.stringify(owner), { mode: 0o600 });
-  chmodSync(file, 0o600);
+  writePrivate(file, JSON.stringify(owner));
   return owner;
 }
 

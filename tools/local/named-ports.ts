@@ -1,8 +1,8 @@
 /** The ports of `npm start`: from the environment, else from the last start, else the defaults, else free ones. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ports } from './context.ts';
-import { choosePort, isFree } from './ports.ts';
+import { readJson, writePrivate } from './data-folder.ts';
+import { choosePort, portFault, reservePort } from './ports.ts';
 import { UserError } from './user-error.ts';
 
 const variables: Record<keyof Ports, string> = {
@@ -43,22 +43,26 @@ const defaults: Ports = {
 
 export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
-  const last: Partial<Ports> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const last = readJson<Partial<Ports>>(file) ?? {};
   const ports: Partial<Ports> = {};
-  for (const name of Object.keys(variables) as (keyof Ports)[]) {
+  const names = Object.keys(variables) as (keyof Ports)[];
+  // First those of the environment, so that none of them is chosen for another service.
+  for (const name of names) {
     const named = env[variables[name]];
-    ports[name] = named
-      ? await requirePort(Number(named), variables[name])
-      : await choosePort(last[name], defaults[name]);
+    if (named) ports[name] = await requirePort(Number(named), variables[name]);
   }
+  for (const name of names) ports[name] ??= await choosePort(last[name], defaults[name]);
   // Addresses of sites and of git contain the ports, so they should survive a restart.
-  writeFileSync(file, JSON.stringify(ports));
+  writePrivate(file, JSON.stringify(ports));
   return ports as Ports;
 }
 
 async function requirePort(port: number, variable: string): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UserError(`${variable} is not a port number.`);
-  if (!(await isFree(port)))
-    throw new UserError(`Port ${port} is in use. Free it, or set ${variable} to a different port.`);
-  return port;
+  if (await reservePort(port)) return port;
+  const fault = await portFault(port);
+  if (fault === 'EACCES')
+    throw new UserError(`Your user may not listen on port ${port}. Set ${variable} to a port from 1024 on.`);
+  const reason = fault ? 'is in use. Free it, or set' : 'is set for two services. Set';
+  throw new UserError(`Port ${port} ${reason} ${variable} to a different port.`);
 }

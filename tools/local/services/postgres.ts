@@ -2,11 +2,13 @@
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { readJson, writePrivate } from '#tools/local/data-folder.ts';
 import { freePort } from '#tools/local/ports.ts';
 import {
   commandLine,
@@ -63,14 +65,16 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 async function ensurePasswords(dir: string): Promise<Passwords> {
   const file = join(dir, 'passwords.json');
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch {
-    const passwords = { postgres: randomBytes(24).toString('hex'), frontage: randomBytes(24).toString('hex') };
-    await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
-    await rename(`${file}.new`, file);
-    return passwords;
-  }
+  const known = readJson<Passwords>(file);
+  if (known) return known;
+  // Without the passwords, the data cannot be read.
+  if (existsSync(join(dir, 'data')))
+    throw new UserError(
+      `${file} is missing or damaged. Restore it from a backup, or set FRONTAGE_DATA to a new folder.`,
+    );
+  const passwords = { postgres: randomBytes(24).toString('hex'), frontage: randomBytes(24).toString('hex') };
+  writePrivate(file, JSON.stringify(passwords));
+  return passwords;
 }
 
 /**
@@ -169,9 +173,12 @@ async function launch(
   }
 }
 
+/** Of PostgreSQL's error codes, "invalid_password". */
+const wrongPassword = '28P01';
+
 const readLog = (file: string) => readFile(file, 'utf8').catch(() => '');
 
-/** Waits until the server accepts a query; false if it exited. */
+/** Waits until the server accepts a query; false if it exited. Throws `UserError` where another server has the port. */
 async function acceptsQueries(daemon: Daemon, port: number, password: string): Promise<boolean> {
   while (daemon.running()) {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' });
@@ -180,7 +187,11 @@ async function acceptsQueries(daemon: Daemon, port: number, password: string): P
       await client.connect();
       await client.query('select 1');
       return true;
-    } catch {
+    } catch (error) {
+      if ((error as { code?: string }).code === wrongPassword) {
+        await daemon.kill();
+        throw new UserError(`PostgreSQL on port ${port} does not accept the passwords of this data folder.`);
+      }
       await sleep(30);
     } finally {
       await client.end().catch(() => {});
