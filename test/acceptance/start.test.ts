@@ -41,7 +41,7 @@ async function running(): Promise<ChildProcess> {
 }
 
 /** `npm start` without npm, until it says that it is ready. */
-async function start({ under = [] as string[], ...settings } = {}) {
+async function start({ under = [] as string[], meanwhile = (_said: string) => {}, ...settings } = {}) {
   const since = performance.now();
   const env = { ...process.env, ...settings, FRONTAGE_DATA: dataDir };
   const [command = '', ...args] = [...under, process.execPath, 'tools/scripts/bootstrap.mjs', 'tools/scripts/start.ts'];
@@ -52,6 +52,7 @@ async function start({ under = [] as string[], ...settings } = {}) {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (text) => {
         said += text;
+        meanwhile(said);
         if (said.includes('✓ Ready')) resolve();
       });
     }
@@ -85,9 +86,10 @@ function readDevFile() {
 }
 
 /** What runs for this folder, by the folder's own account. */
-function recorded(): ProcessId[] {
+function recorded(ending = '.json'): ProcessId[] {
   const run = join(dataDir, 'run');
-  return readdirSync(run).map((name) => JSON.parse(readFileSync(join(run, name), 'utf8')));
+  const names = readdirSync(run).filter((name) => name.endsWith(ending));
+  return names.map((name) => JSON.parse(readFileSync(join(run, name), 'utf8')));
 }
 
 /** The process that holds the folder: not the one that npm starts, but its child. */
@@ -117,6 +119,20 @@ test('a second start is ready within 20 s with unchanged addresses, token and si
   console.log(`a second start took ${seconds.toFixed(1)} s`);
   expect(seconds).toBeLessThan(20);
   expect(readDevFile()).toEqual(first);
+});
+
+test('a process that dies during a start is restarted', async () => {
+  await stop(await running());
+  const mailbox = (): ProcessId | undefined => recorded('mail.json')[0];
+  let killed: ProcessId | undefined;
+  const kill = (said: string) => {
+    if (killed || !said.includes('✓ The mailbox')) return;
+    killed = mailbox();
+    if (killed) process.kill(killed.pid, 'SIGKILL');
+  };
+  await start({ meanwhile: kill });
+  expect(killed).toBeDefined();
+  await expect.poll(() => [mailbox()].some((one) => one && one.pid !== killed?.pid && isRunning(one))).toBe(true);
 });
 
 test.runIf(process.platform === 'linux')('API, worker and edge together take less than 750 MB', async () => {

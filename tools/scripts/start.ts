@@ -1,6 +1,6 @@
 /** `npm start`: the whole system on this machine, with a demo site. `--watch` restarts our processes on changes. */
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { appendFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoCloneUrl, describe, writeDevFiles } from '#tools/local/announce.ts';
 import type { BuildSandbox } from '#tools/local/build-sandbox.ts';
@@ -50,10 +50,11 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
   return { ...sandbox.settings, ...browser.settings };
 }
 
-/** The user's settings for our processes; the stack itself sets the folder. */
+/** The user's settings for our processes; the stack itself sets the folder, and a port where none is named. */
 function userSettings(): NodeJS.ProcessEnv {
   const set = Object.entries(process.env).filter(([name]) => name.startsWith('FRONTAGE_'));
-  return Object.fromEntries(set.filter(([name]) => name !== 'FRONTAGE_DATA'));
+  const isOpen = (name: string, value = '') => name === 'FRONTAGE_DATA' || (name.endsWith('_PORT') && value === '');
+  return Object.fromEntries(set.filter(([name, value]) => !isOpen(name, value)));
 }
 
 /** The demo site, published if sites can be built. If that fails, everything else still runs. */
@@ -75,8 +76,9 @@ async function restartProcess(name: ServiceName, how: string): Promise<void> {
   progress.line(`✗ ${name} exited (${how}); restarting it (log: ${join(dataDir, 'logs', `${name}.log`)})`);
   while (!stopping.signal.aborted) {
     await sleep(1_000);
+    if (!stack) continue; // It is still starting the others.
     try {
-      return await stack?.restart(name);
+      return await stack.restart(name);
     } catch (error) {
       report(error);
     }
@@ -91,14 +93,20 @@ async function restartAll(file: string): Promise<void> {
 }
 
 function report(error: unknown): void {
+  if (stopping.signal.aborted) return;
   if (error instanceof UserError) {
     progress.line(`✗ ${error.message}`);
     return;
   }
   const log = join(dataDir, 'logs', 'start.log');
-  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
-  appendFileSync(log, `${(error as Error).stack ?? error}\n`);
-  progress.line(`✗ ${String(error).split('\n')[0]} (unexpected: the details are in ${log})`);
+  const details = `${(error as Error).stack ?? error}\n`;
+  let where = `the details are in ${log}`;
+  try {
+    appendFileSync(log, details, { mode: 0o600 });
+  } catch {
+    where = `${log} cannot be written: ${details}`; // The disk may be full.
+  }
+  progress.line(`✗ ${String(error).split('\n')[0]} (unexpected: ${where})`);
 }
 
 /** The first signal stops everything in order, a second one kills it. */
