@@ -153,13 +153,13 @@ export async function findEngine(dockerHost: string): Promise<Docker | undefined
 
 async function connect(host: string): Promise<Docker> {
   const address = new URL(host);
-  if (address.protocol === 'unix:') await access(address.pathname);
+  const socketPath = /^unix:\/\/(.+)/.exec(host)?.[1];
+  if (socketPath) await access(socketPath);
   // Loaded only where there may be an engine.
   const { default: Engine } = await import('dockerode');
-  const docker =
-    address.protocol === 'unix:'
-      ? new Engine({ socketPath: address.pathname })
-      : new Engine({ protocol: 'http', host: address.hostname, port: Number(address.port) || 2375 });
+  const docker = socketPath
+    ? new Engine({ socketPath })
+    : new Engine({ protocol: 'http', host: address.hostname, port: Number(address.port) || 2375 });
   const silence = delay(engineAnswersMs, undefined, { ref: false }).then(() => Promise.reject(new Error('silent')));
   await Promise.race([docker.ping(), silence]);
   return docker;
