@@ -37,6 +37,8 @@ export class IncompatibleDatabase extends Error {
  */
 export async function migrate(databaseUrl: string, options: { to?: string } = {}): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl });
+  // Where the server stops meanwhile, the migrations fail; without a listener, the process would end.
+  guard.on('error', () => {});
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1)', [migrationLock]);

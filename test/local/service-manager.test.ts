@@ -75,3 +75,13 @@ test('one of our processes starts in a folder of any name', async () => {
   expect(daemon.running()).toBe(true);
   await daemon.stop();
 });
+
+test('a process that does not start is reported with the first fault of its settings', async () => {
+  const start = startNodeProcess({
+    name: 'api',
+    entry: 'api/server.ts',
+    env: { FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_SIGNUP: 'maybe' },
+    logFile: join(folder, 'log'),
+  });
+  await expect(start).rejects.toThrow(/^api did not start .* The configuration is not valid: FRONTAGE_SIGNUP: .*log: /);
+});

@@ -46,6 +46,7 @@ async function prepare(): Promise<NodeJS.ProcessEnv> {
   sandbox = await progress.step('The sandbox check', (note) => chooseSandbox(dataDir, process.env, note));
   const { chooseBrowser } = await import('#tools/local/browser.ts');
   const browser = chooseBrowser(process.env);
+  stopping.signal.throwIfAborted(); // Ctrl+C also ended the programs that were to make the sandbox.
   for (const line of [...sandbox.lines, ...browser.lines]) progress.line(line);
   return { ...sandbox.settings, ...browser.settings };
 }
@@ -73,6 +74,7 @@ async function tryDemo(stack: Stack, owner: Owner): Promise<Demo | undefined> {
 }
 
 async function restartProcess(name: ServiceName, how: string): Promise<void> {
+  if (stopping.signal.aborted) return;
   progress.line(`✗ ${name} exited (${how}); restarting it (log: ${join(dataDir, 'logs', `${name}.log`)})`);
   while (!stopping.signal.aborted) {
     await sleep(1_000);
@@ -96,6 +98,10 @@ function report(error: unknown): void {
   if (stopping.signal.aborted) return;
   if (error instanceof UserError) {
     progress.line(`✗ ${error.message}`);
+    return;
+  }
+  if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+    progress.line(`✗ The disk of ${dataDir} is full. Free space on it, then start again.`);
     return;
   }
   const log = join(dataDir, 'logs', 'start.log');

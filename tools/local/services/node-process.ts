@@ -76,8 +76,10 @@ async function sendEnvironment(daemon: Daemon, env: Promise<NodeJS.ProcessEnv>):
 /** The last message of its log: of a JSON line, or the first line of an error that Node printed. */
 async function lastMessage(logFile: string): Promise<string> {
   const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-40);
-  const error = lines.findLast((line) => /^\w*Error\b.*:/.test(line));
-  if (error) return error;
+  const at = lines.findLastIndex((line) => /^\w*Error\b.*:/.test(line));
+  const error = lines[at];
+  // Of a list, the first item.
+  if (error) return error.endsWith(':') ? `${error} ${lines[at + 1]?.trim()}` : error;
   try {
     return JSON.parse(lines.at(-1) ?? '').msg;
   } catch {

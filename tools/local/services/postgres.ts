@@ -202,6 +202,7 @@ async function acceptsQueries(daemon: Daemon, port: number, password: string): P
 
 async function createRole(adminUrl: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
+  client.on('error', () => {});
   await client.connect();
   try {
     const { rows } = await client.query(`select 1 from pg_database where datname = 'frontage'`);
