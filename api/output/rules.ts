@@ -119,14 +119,15 @@ function missingFiles(count: number, first: string): string {
 }
 
 /**
- * Bytes that arrived with this version, or with an upload of the site that is not complete, are synced to disk before the version
+ * Bytes that arrived with this version, or with an upload of the account that is not complete, are synced to disk before the version
  * refers to them, whichever process received them. Bytes that were lost in a power failure are requested again.
  */
 async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
     `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and (came or sha256 in
        (select sha256 from upload_file where came and deployment_id in
-         (select id from deployment where site_id = ? and manifest_sha256 is null)))`,
+         (select deployment.id from deployment join site other on other.id = site_id join site on site.account_id = other.account_id
+          where site.id = ? and manifest_sha256 is null)))`,
     [deploymentId, site.id],
   );
   const hashes = came.map(({ sha256 }) => sha256);

@@ -5,7 +5,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Mail } from '#db/mail/mail.ts';
-import { queueMail } from '#db/mail/queue.ts';
+import { queueMail, withText } from '#db/mail/queue.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { createFixture, type Fixture } from '#test/api/fixture.ts';
 import { sized } from '#test/campaigns/size.ts';
@@ -102,7 +102,7 @@ test('a mail that no server accepts for four days fails', async () => {
   );
   const result = await temporal.client.workflow.getHandle(`mail:${id}`).result();
   expect(result).toEqual({ status: 'failed' });
-  expect(await fixture.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
+  expect(await fixture.deps.em().findOneOrFail(Mail, { id }, withText)).toMatchObject({
     status: 'failed',
     sealed: null,
     failure: 'no mail server accepted the e-mail within four days',

@@ -75,13 +75,15 @@ test('concurrent completions make one version live', async () => {
   expect(answers.map(({ body }) => [body.id, body.status])).toEqual(Array(8).fill([upload.id, 'live']));
 });
 
-test('a completion syncs bytes of open uploads, but not those of completed ones', async () => {
+test('a completion syncs bytes of the account’s open uploads, not those of completed ones', async () => {
   const site = await createSite(owner);
-  const [completed, open] = [unique(), unique()];
+  const [completed, open, elsewhere] = [unique(), unique(), unique()];
   await publish(site, { 'complete.html': completed });
   await fill(await begin(site), { 'open.html': open });
+  await fill(await begin(await createSite(owner)), { 'elsewhere.html': elsewhere });
   const upload = await begin(site);
-  expect(await fill(upload, { 'complete.html': completed, 'open.html': open })).toBe(0);
+  const files = { 'complete.html': completed, 'open.html': open, 'elsewhere.html': elsewhere };
+  expect(await fill(upload, files)).toBe(0);
   const { store } = fixture.deps;
   const { flush } = store;
   const synced: string[] = [];
@@ -92,7 +94,7 @@ test('a completion syncs bytes of open uploads, but not those of completed ones'
   const { status } = await complete(upload).finally(() => {
     store.flush = flush;
   });
-  expect([status, synced]).toEqual([200, [sha256(open)]]);
+  expect([status, synced.sort()]).toEqual([200, [open, elsewhere].map(sha256).sort()]);
 });
 
 test('bytes lost in a power failure are requested again before completion', async () => {
