@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { identify, type ProcessId, startDaemon } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
-import { manageServices } from '#tools/local/service-manager.ts';
+import { createServiceManager } from '#tools/local/service-manager.ts';
 import { startNodeProcess } from '#tools/local/services/node-process.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ beforeEach(() => {
 function sleeper(ready: () => Promise<unknown> = async () => {}) {
   const started: ProcessId[] = [];
   const options = { command: 'sleep', args: ['60'], logFile: join(folder, 'log'), stopGraceMs: 10_000 };
-  const services = manageServices(
+  const services = createServiceManager(
     [
       {
         name: 'sleeper',
@@ -76,7 +76,7 @@ test('one of our processes starts in a folder of any name', async () => {
   await daemon.stop();
 });
 
-test('a process that does not start is reported with the first fault of its settings', async () => {
+test('a process that does not start reports the first fault of its settings', async () => {
   const start = startNodeProcess({
     name: 'api',
     entry: 'api/server.ts',

@@ -61,7 +61,7 @@ function find(from: string[], more: { log?: (line: string) => void; signal?: Abo
   return findTemporal(more.log ?? (() => {}), { cache, from, sha256, limitMs: 2_000, ...more });
 }
 
-test('the CLI in the archive is unpacked, ready to run, and kept unless it is damaged', async () => {
+test('the CLI of the archive is unpacked, and kept unless it is damaged', async () => {
   await using server = await sending();
   const cli = await find([server.url]);
   expect(execFileSync(cli, { encoding: 'utf8' })).toBe('temporal version 1.5.1\n');

@@ -20,7 +20,7 @@ export type ServiceManager<Name extends string> = {
   restart(name: Name): Promise<void>;
 };
 
-export function manageServices<Name extends string>(
+export function createServiceManager<Name extends string>(
   services: Service<Name>[],
   records: RunRecords,
   onUnexpectedEnd: (name: Name, how: string) => void,

@@ -7,7 +7,7 @@ import { lockFolder } from './lock.ts';
 import type { Program } from './packages.ts';
 import { freePort } from './ports.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
-import { manageServices, type Service, type ServiceManager } from './service-manager.ts';
+import { createServiceManager, type Service, type ServiceManager } from './service-manager.ts';
 import { startTemporal } from './services/temporal.ts';
 import {
   createServices,
@@ -138,7 +138,7 @@ async function startServices(
 ): Promise<Stack> {
   const processes = options.processes ?? processNames;
   const stubs = stubNames(context);
-  const services = manageServices(
+  const services = createServiceManager(
     createServices(context, processes).map((service) => cancellable(service, context.signal)),
     records,
     options.onUnexpectedEnd ?? (() => {}),
