@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
@@ -60,7 +61,7 @@ export type Repositories = {
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
   hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. Throws `plan_limit` for a commit with more files than any site may have. */
-  listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
+  listTree(siteId: string, repository: Repository, commit: string): Promise<readonly TreeEntry[]>;
   /** Contents in the given order. Each must be read before the next is requested. */
   readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
   /** Commits in `to` but not in `from` (null: all), newest first. None if the repository does not contain `to`. */
@@ -100,9 +101,16 @@ export type Repositories = {
 
 const untouchedKeptMs = dayMs;
 
+/** Of the commits that were listed last, together. */
+const listedFilesMax = 50_000;
+
 /** Opens the folder of the repositories; the first `create` creates it. */
 export function openRepositories(dir: string): Repositories {
   const place = (siteId: string, repository: Repository): Place => ({ dir: join(dir, folderName(siteId, repository)) });
+  const listed = new LRUCache<string, readonly TreeEntry[]>({
+    maxSize: listedFilesMax,
+    sizeCalculation: ({ length }) => length + 1,
+  });
   return {
     place,
     async create(siteId, initial, author, at) {
@@ -122,7 +130,12 @@ export function openRepositories(dir: string): Repositories {
     },
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
-    listTree: (siteId, repository, commit) => listCommit(place(siteId, repository), commit),
+    async listTree(siteId, repository, commit) {
+      const key = `${folderName(siteId, repository)}/${commit}`;
+      const files = listed.get(key) ?? (await listCommit(place(siteId, repository), commit));
+      listed.set(key, files);
+      return files;
+    },
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
     commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),

@@ -9,7 +9,7 @@ import { CommentThread } from '#db/comments/comment-thread.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { type Author, changeThreadStatus, loadThread, openThread, readPicture, replyTo } from './rules.ts';
+import { type Author, changeThreadStatus, findThread, loadThread, openThread, readPicture, replyTo } from './rules.ts';
 import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema, threadView } from './schemas.ts';
 
 /** Comment threads for agents. */
@@ -80,7 +80,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { em, params, body } = request;
       const input = { messageId: request.newId('msg'), message: body.message };
-      const thread = await loadThread(em, request.actor, params.id);
+      const thread = await findThread(em, request.actor, params.id);
       const author = await authorOf(request, thread.site.id);
       return threadView(await replyTo(em, deps, author, params.id, input), config, author);
     },
@@ -121,8 +121,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
         ...rest,
       });
     }
-    const thread = await loadThread(em, request.actor, thread_id ?? '');
-    if (thread.site.id !== siteId) await loadThread(em, request.actor, '');
+    const thread = await findThread(em, request.actor, thread_id ?? '');
+    if (thread.site.id !== siteId) await findThread(em, request.actor, '');
     if (action === undefined) throw mixed('To change a thread, set action to resolve or reopen.');
     if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
       throw mixed('A call that changes a thread accepts only thread_id, action and note.');

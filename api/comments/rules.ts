@@ -156,7 +156,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
 }
 
 /** The thread with its site, without its messages. */
-async function findThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
+export async function findThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
   const thread = isId('thread', threadId) ? await em.findOne(CommentThread, { id: threadId }, { refresh: true }) : null;
   if (thread && (await findSite(em, person, thread.site.id))) return thread;
   throw errors.not_found('No comment thread with this id is accessible here.', {

@@ -1,6 +1,6 @@
 /** Creating, changing and archiving a site. */
 
-import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import {
   type Actor,
   loadSite,
@@ -24,7 +24,7 @@ import { recordAct } from '#db/history/recording.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { pendingOfSite } from '#db/sites/pending.ts';
 import { Site } from '#db/sites/site.ts';
-import { countSites, liveDeploymentOf } from '#db/sites/transitions.ts';
+import { countSites, liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
 import { call } from '#rules/calls/calls.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -196,9 +196,8 @@ export async function lockOwnSite(tx: EntityManager, actor: Person, siteId: stri
 
 /** A site that the caller may act on, locked until the transaction ends. */
 async function lockVisibleSite(tx: EntityManager, actor: Person, siteId: string): Promise<Site> {
-  const site = await loadSite(tx, actor, siteId);
-  await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
-  await tx.refresh(site);
+  const { id } = await loadSite(tx, actor, siteId);
+  const site = await lockSite(tx, id);
   // Its purge began while the lock was held elsewhere.
   if (site.purgedAt) throw noSuchSite();
   return site;
