@@ -78,31 +78,39 @@ export async function loadSlot(em: EntityManager, deps: LoadDeps, site: Site, sl
 export async function loadSlots(em: EntityManager, deps: LoadDeps, site: Site, slots: number[]): Promise<Slot[]> {
   const repositories = requireRepositories(deps);
   const now = deps.clock.now();
-  const find = async (ids: (string | null | undefined)[]) => {
-    const known = ids.filter((id) => id != null);
-    const found = known.length > 0 ? await em.find(Deployment, { id: { $in: known } }, { refresh: true }) : [];
-    return new Map<string | null | undefined, Deployment>(found.map((deployment) => [deployment.id, deployment]));
-  };
   const seen = await previewsIn(em, now, site.id, slots);
+  // Reading a preview again changes its object.
+  const latestIds = new Map([...seen].map(([slot, { latestId }]) => [slot, latestId]));
   const [mains, tips] = await Promise.all([
     tipsOf(repositories, site.id),
     Promise.all(slots.map((slot) => tipsOf(repositories, site.id, branchOf(slot)))),
   ]);
-  const latest = await find([...seen.values()].map(({ latestId }) => latestId));
+  const latest = await findBuilds(em, [...latestIds.values()]);
+  const latestOf = (slot: number) => latest.get(latestIds.get(slot));
   // A build's result and its slot are written in one transaction, possibly after the first query: read both again.
-  const previews = [...latest.values()].some(({ status }) => isSettled(status))
-    ? await previewsIn(em, now, site.id, slots)
-    : seen;
-  const drafts = await find([...previews.values()].map(({ deploymentId }) => deploymentId));
+  const settled = slots.filter((slot) => isSettled(latestOf(slot)?.status ?? 'queued'));
+  const newer = settled.length > 0 ? await previewsIn(em, now, site.id, settled) : seen;
+  const previewOf = (slot: number) => (settled.includes(slot) ? newer : seen).get(slot);
+  const drafts = await findBuilds(
+    em,
+    slots.map((slot) => previewOf(slot)?.deploymentId),
+  );
   const { address } = await canonicalUrl(em, deps.config, site);
   return await Promise.all(
     slots.map((slot, at) => {
-      const preview = previews.get(slot);
-      const rows = { preview, draft: drafts.get(preview?.deploymentId), latest: latest.get(seen.get(slot)?.latestId) };
+      const preview = previewOf(slot);
+      const rows = { preview, draft: drafts.get(preview?.deploymentId), latest: latestOf(slot) };
       const found = { slot, ...rows, mains, tips: tips[at] as BranchHeads, siteUrl: address };
       return describeSlot(repositories, site, found, now);
     }),
   );
+}
+
+/** The deployments by their ids. */
+async function findBuilds(em: EntityManager, ids: (string | null | undefined)[]) {
+  const known = ids.filter((id) => id != null);
+  const found = known.length > 0 ? await em.find(Deployment, { id: { $in: known } }, { refresh: true }) : [];
+  return new Map<string | null | undefined, Deployment>(found.map((deployment) => [deployment.id, deployment]));
 }
 
 type Found = Pick<Slot, 'slot' | 'preview' | 'draft' | 'latest' | 'mains' | 'tips' | 'siteUrl'>;

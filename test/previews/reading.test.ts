@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { loadSlot } from '#api/previews/slots.ts';
+import { loadSlot, loadSlots } from '#api/previews/slots.ts';
 import { Preview } from '#db/previews/preview.ts';
 import { storeDraft, sweepPreviews } from '#db/previews/transitions.ts';
 import { Site } from '#db/sites/site.ts';
@@ -10,11 +10,11 @@ import { untilBlocked } from '#test/stack/until.ts';
 import { path } from './fixture.ts';
 
 const fixture = await createFixture();
+const owner = await fixture.newCaller();
 afterAll(() => fixture.close());
 
 /** A slot whose draft is being built, and what ends its build. */
 async function building() {
-  const owner = await fixture.newCaller();
   const site = await createSite(owner, { template: 'blank' });
   const begun = await owner.call('POST', path(site, 1), { headers: { prefer: 'respond-async' } });
   expect(begun.body.status).toBe('building');
@@ -38,6 +38,31 @@ test('a slot read at the end of its build is consistent', async () => {
   const row = await em.findOneOrFail(Site, { id: site.id });
   const slot = await loadSlot(em, { ...fixture.deps, repositories: { ...repositories, head: meanwhile } }, row, 1);
   expect([slot.status, slot.draft?.id]).toEqual(['draft', latestId]);
+});
+
+test('a slot whose build is replaced while another slot is read is shown as building', async () => {
+  const { site, latestId, store } = await building();
+  await store();
+  await owner.call('POST', path(site, 2), { headers: { prefer: 'respond-async' } });
+  const em = fixture.deps.em();
+  const row = await em.findOneOrFail(Site, { id: site.id });
+  const { latestId: replaced } = await em.fork().findOneOrFail(Preview, { site: site.id, slot: 2 });
+  const { repositories } = fixture.deps;
+  if (!repositories) throw new Error('a draft is being built');
+  const meanwhile: typeof repositories.head = async (...asked) => {
+    await em.fork().nativeUpdate(Preview, { site: site.id, slot: 2 }, { latestId });
+    return repositories.head(...asked);
+  };
+  const slots = await loadSlots(
+    em,
+    { ...fixture.deps, repositories: { ...repositories, head: meanwhile } },
+    row,
+    [1, 2],
+  );
+  expect(slots.map(({ status, latest }) => [status, latest?.id])).toEqual([
+    ['draft', latestId],
+    ['building', replaced],
+  ]);
 });
 
 test('the sweep and a call on a slot that is due do not deadlock', async () => {
