@@ -79,7 +79,7 @@ test('the summary says that builds have no sandbox', () => {
 test('Node reads each setting of the file env as it was', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'frontage-env-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
-  const env = { FRONTAGE_DATA: `/srv/# a'b"c`, FRONTAGE_PLANS: '{"plans":[]}', FRONTAGE_SMTP_URL: '' };
+  const env = { FRONTAGE_DATA: `/srv/# a'b"c`, FRONTAGE_PLANS: '{"plans":[]}', FRONTAGE_SMTP_URL: 'smtp://a\\nb' };
   writeDevFiles({ ...stack, dataDir, env, ports: {} } as unknown as Stack, live.owner, undefined);
   const print =
     'const { FRONTAGE_DATA, FRONTAGE_PLANS, FRONTAGE_SMTP_URL } = process.env; console.log(JSON.stringify({ FRONTAGE_DATA, FRONTAGE_PLANS, FRONTAGE_SMTP_URL }))';

@@ -69,8 +69,11 @@ test('a folder of other files is refused and left as it is', () => {
   );
   expect(statSync(join(home, 'letters')).mode & 0o777).toBe(0o755);
   rmSync(join(home, 'letters'), { recursive: true });
-  mkdirSync(join(home, 'lost+found'));
+  // Of a new disk, and of a first start that was killed.
+  mkdirSync(join(home, 'lost+found'), { mode: 0o755 });
+  writeFileSync(join(home, 'ports.json.new'), '');
   protectDataFolder(home);
+  expect(statSync(join(home, 'lost+found')).mode & 0o777).toBe(0o755);
 });
 
 test('a data folder that cannot be used is named with what to do', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -14,9 +14,10 @@ beforeEach(() => {
 });
 
 /** A service that is one process of `sleep`; its start ends when `ready` does. */
-function sleeper(ready: () => Promise<unknown> = async () => {}) {
+function sleeper(ready: () => Promise<unknown> = async () => {}, [command = '', ...args]: string[] = ['sleep', '60']) {
   const started: ProcessId[] = [];
-  const options = { command: 'sleep', args: ['60'], logFile: join(folder, 'log'), stopGraceMs: 10_000 };
+  const ends: Promise<string>[] = [];
+  const options = { command, args, logFile: join(folder, 'log'), stopGraceMs: 10_000 };
   const services = createServiceManager(
     [
       {
@@ -25,6 +26,7 @@ function sleeper(ready: () => Promise<unknown> = async () => {}) {
         async start(onSpawn) {
           const daemon = await startDaemon({ ...options, stopSignal: 'SIGTERM', onSpawn });
           started.push(daemon.id);
+          ends.push(daemon.ended);
           if ((await Promise.race([ready(), daemon.ended])) !== undefined) throw new Error('it did not start');
           return daemon;
         },
@@ -33,7 +35,7 @@ function sleeper(ready: () => Promise<unknown> = async () => {}) {
     openRunRecords(join(folder, 'run')),
     () => {},
   );
-  return { services, running: () => started.filter(({ pid }) => identify(pid)) };
+  return { services, ends, running: () => started.filter(({ pid }) => identify(pid)) };
 }
 
 test('concurrent restarts leave one process', async () => {
@@ -54,6 +56,23 @@ test('a stop also ends a process that is being restarted', async () => {
   await expect.poll(() => starts).toBe(2);
   await services.stop('sleeper');
   await expect(restart).rejects.toThrow('it did not start');
+  expect(running()).toEqual([]);
+});
+
+test('a stop during a restart sends no second signal, and the restart starts nothing', async () => {
+  const [drained, end] = ['drained', 'end'].map((name) => join(folder, name)) as [string, string];
+  const drains = `process.once('SIGTERM', () => fs.writeFileSync(${JSON.stringify(drained)}, ''));
+    setInterval(() => fs.existsSync(${JSON.stringify(end)}) && process.exit(0), 20);
+    console.log('ready');`;
+  const { services, running, ends } = sleeper(undefined, ['node', '-e', drains]);
+  await services.start('sleeper');
+  await expect.poll(() => readFileSync(join(folder, 'log'), 'utf8')).toContain('ready');
+  const restart = services.restart('sleeper');
+  await expect.poll(() => existsSync(drained)).toBe(true);
+  const stop = services.stop('sleeper');
+  writeFileSync(end, '');
+  await Promise.all([stop, restart]);
+  expect(await Promise.all(ends)).toEqual(['exit code 0']);
   expect(running()).toEqual([]);
 });
 

@@ -27,9 +27,9 @@ export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined
   writePrivate(join(stack.dataDir, 'env'), settings.map(([name, value = '']) => `${name}=${quoted(value)}\n`).join(''));
 }
 
-/** As `node --env-file` reads it: it has no escape for the quotation mark that a value begins with. */
+/** As `node --env-file` reads it: it has no escapes, except a line break's in double quotation marks. */
 function quoted(value: string): string {
-  const mark = ['"', "'", '`'].find((one) => !value.includes(one)) ?? '"';
+  const mark = ["'", '`', '"'].find((one) => !value.includes(one)) ?? '"';
   return `${mark}${value}${mark}`;
 }
 

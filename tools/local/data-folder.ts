@@ -8,8 +8,20 @@ import { UserError } from './user-error.ts';
 const passable = ['postgres', 'sandbox'];
 const others = ['repositories', 'store', 'edge', 'incoming', 'cache', 'temporal', 'logs', 'run'];
 
+/** The system's own folder on a new disk. */
+const ofDisk = 'lost+found';
+
 /** What may be in a folder before it has a secret: the above, what a killed first start left, and what a new disk has. */
-const expected = [...passable, ...others, 'lock.sqlite', 'holder', 'lost+found'];
+const expected = [
+  ...passable,
+  ...others,
+  'lock.sqlite',
+  'holder',
+  'ports.json',
+  'ports.json.new',
+  'secret.new',
+  ofDisk,
+];
 
 /** Creates the data folder and its parts, so that other users of this machine read nothing in it. Throws `UserError`. */
 export function protectDataFolder(dataDir: string): void {
@@ -34,6 +46,7 @@ function protect(dataDir: string): void {
   for (const name of ['', ...passable, ...others]) mkdirSync(join(dataDir, name), { recursive: true });
   chmodSync(dataDir, 0o711);
   for (const item of readdirSync(dataDir, { withFileTypes: true })) {
+    if (item.name === ofDisk) continue;
     if (item.isDirectory()) chmodSync(join(dataDir, item.name), passable.includes(item.name) ? 0o711 : 0o700);
     else if (item.isFile()) chmodSync(join(dataDir, item.name), 0o600);
   }

@@ -29,6 +29,8 @@ export function createServiceManager<Name extends string>(
   const running = new Map<Name, Running>();
   const ending = new WeakSet<Running>();
   const restarts = new Map<Name, Promise<void>>();
+  /** Stopped or killed since the last call to start them: a restart that waits does not start them. */
+  const ended = new Set<Name>();
 
   function find(name: Name): Service<Name> {
     const service = services.find((one) => one.name === name);
@@ -58,21 +60,34 @@ export function createServiceManager<Name extends string>(
     if (started) await endProcess(started, how === 'stop' ? find(name).stopSignal : 'SIGKILL', 10_000);
     const process = running.get(name);
     if (!process) return;
+    if (how === 'stop' && ending.has(process)) {
+      await process.ended;
+      return;
+    }
     ending.add(process);
     await process[how]();
   }
 
   async function restartNow(name: Name): Promise<void> {
     await end(name, 'stop');
-    await start(name);
+    if (!ended.has(name)) await start(name);
+  }
+
+  async function endForGood(name: Name, how: 'stop' | 'kill'): Promise<void> {
+    ended.add(name);
+    await end(name, how);
   }
 
   return {
-    start,
+    async start(name) {
+      ended.delete(name);
+      await start(name);
+    },
     pid: (name) => running.get(name)?.id.pid,
-    stop: (name) => end(name, 'stop'),
-    kill: (name) => end(name, 'kill'),
+    stop: (name) => endForGood(name, 'stop'),
+    kill: (name) => endForGood(name, 'kill'),
     restart(name) {
+      ended.delete(name);
       const before = restarts.get(name) ?? Promise.resolve();
       const next = before.catch(() => {}).then(() => restartNow(name));
       restarts.set(name, next);

@@ -100,7 +100,9 @@ function report(error: unknown): void {
     progress.line(`✗ ${error.message}`);
     return;
   }
-  if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  // A watcher fails with the same code where the system has no more watches.
+  if (code === 'ENOSPC' && syscall !== 'watch') {
     progress.line(`✗ The disk of ${dataDir} is full. Free space on it, then start again.`);
     return;
   }
