@@ -125,7 +125,8 @@ export function openOrm(
       pool: { min: 0, max: options.poolMax ?? 10 },
       driverOptions: connectionOptions(options),
       forceUtcTimezone: true,
-      // It defines accessors for each property of each row, which is 40 % of the time of reading 50 rows.
+      // It defines accessors for each property of each row, which is 40 % of the time of reading 50 rows. Without it, changed
+      // relations do not reach the same row in the parent of a transaction that was cleared.
       propagationOnPrototype: false,
       // It would write to the terminal of the calling process; callers report the migrations themselves.
       logger: () => {},

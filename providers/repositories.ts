@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { Repository } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
 import { isId } from '#runtime/ids.ts';
@@ -11,6 +10,7 @@ import { type Author, type Change, type NewCommit, writeBlob, writeCommit } from
 import { readDiff } from './repositories/diffs.ts';
 import type { Place } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
+import { openListedTrees } from './repositories/listed-trees.ts';
 import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
 import { type Merge, type Merged, mergeCommits, moveBranches } from './repositories/merges.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type CommitLine,
   hasObject,
   isAncestor,
-  listCommit,
   readBlobs,
   readCommits,
   type TreeEntry,
@@ -64,7 +63,7 @@ export type Repositories = {
   listTree(siteId: string, repository: Repository, commit: string): Promise<readonly TreeEntry[]>;
   /** Contents in the given order. Each must be read before the next is requested. */
   readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
-  /** Commits in `to` but not in `from` (null: all), newest first. None if the repository does not contain `to`. */
+  /** Commits in `to` but not in `from` (null: all), newest first. None if `to` or the repository is missing. */
   commits(
     siteId: string,
     repository: Repository,
@@ -101,16 +100,10 @@ export type Repositories = {
 
 const untouchedKeptMs = dayMs;
 
-/** Of the commits that were listed last, together. */
-const listedFilesMax = 50_000;
-
 /** Opens the folder of the repositories; the first `create` creates it. */
 export function openRepositories(dir: string): Repositories {
   const place = (siteId: string, repository: Repository): Place => ({ dir: join(dir, folderName(siteId, repository)) });
-  const listed = new LRUCache<string, readonly TreeEntry[]>({
-    maxSize: listedFilesMax,
-    sizeCalculation: ({ length }) => length + 1,
-  });
+  const trees = openListedTrees();
   return {
     place,
     async create(siteId, initial, author, at) {
@@ -130,14 +123,12 @@ export function openRepositories(dir: string): Repositories {
     },
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
     hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
-    async listTree(siteId, repository, commit) {
-      const key = `${folderName(siteId, repository)}/${commit}`;
-      const files = listed.get(key) ?? (await listCommit(place(siteId, repository), commit));
-      listed.set(key, files);
-      return files;
-    },
+    listTree: (siteId, repository, commit) => trees.list(place(siteId, repository), commit),
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
-    commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
+    async commits(siteId, repository, range) {
+      const at = place(siteId, repository);
+      return (await isThere(at.dir)) ? await readCommits(at, range) : [];
+    },
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
     diff: (siteId, repository, commit, max) => readDiff(place(siteId, repository), commit, max),
     commit: (siteId, repository, { branch = 'main', ...commit }) =>
@@ -176,7 +167,11 @@ export function openRepositories(dir: string): Repositories {
       return true;
     },
     async remove(siteId) {
-      for (const repository of ['source', 'content'] as const) await removeRepository(place(siteId, repository));
+      for (const repository of ['source', 'content'] as const) {
+        const at = place(siteId, repository);
+        await removeRepository(at);
+        trees.forget(at);
+      }
     },
   };
 }

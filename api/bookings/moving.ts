@@ -44,7 +44,8 @@ export async function moveBooking(
   { id, site: { id: siteId } }: Pick<ShownBooking, 'id' | 'site'>,
   move: Move,
 ): Promise<ShownBooking> {
-  return await em.transactional(async (tx) => {
+  // A fork, because `tx.clear()` leaves the booking of `em` with its old calendar, which a flush would write.
+  return await em.fork().transactional(async (tx) => {
     const site = await lockSiteForShare(tx, siteId);
     if (by !== 'visitor') requireChangeable(site);
     const read = () => (by === 'visitor' ? openTimetable(tx, site) : readBookable(tx, by, siteId));

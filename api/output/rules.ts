@@ -79,7 +79,7 @@ export async function completeUpload(
   // Resumes a completion whose process died.
   requireOpenUpload({ ...deployment, startedAt: null }, deps.clock.now());
   await requireAll(em, deploymentId);
-  await requireSafe(em, deps, deployment);
+  await requireSafe(em, deps, actor, deployment);
   if (!(await completeOutput(em, deps.clock, deploymentId))) {
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
@@ -119,16 +119,21 @@ function missingFiles(count: number, first: string): string {
 }
 
 /**
- * Bytes that arrived with this version, or with an upload of the account that is not complete, are synced to disk before the version
+ * Bytes that arrived with this version, or with an incomplete upload to this site or one of the caller's, are synced to disk before the version
  * refers to them, whichever process received them. Bytes that were lost in a power failure are requested again.
  */
-async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
+async function requireSafe(
+  em: EntityManager,
+  { store }: Deps,
+  { accountId }: Actor,
+  { id: deploymentId, site }: Deployment,
+): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
     `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and (came or sha256 in
        (select sha256 from upload_file where came and deployment_id in
-         (select deployment.id from deployment join site other on other.id = site_id join site on site.account_id = other.account_id
-          where site.id = ? and manifest_sha256 is null)))`,
-    [deploymentId, site.id],
+         (select deployment.id from deployment join site on site.id = site_id
+          where (site.id = ? or site.account_id = ?) and manifest_sha256 is null)))`,
+    [deploymentId, site.id, accountId],
   );
   const hashes = came.map(({ sha256 }) => sha256);
   await store.flush(hashes);

@@ -64,8 +64,8 @@ export function startNotify(
   startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account, startAt });
 }
 
-/** Options to read a mail with its text. */
-export const withText = { populate: ['sealed'], refresh: true } as const;
+/** Options to read a mail with its text. No later flush can write that: it may have been encrypted again meanwhile. */
+export const withText = { populate: ['sealed'], disableIdentityMap: true } as const;
 
 /** The decrypted contents of a queued mail, which was read with its text. Throws DecryptionFault if its key is missing. */
 export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, encryptionKeys: EncryptionKeys): Letter {

@@ -97,6 +97,7 @@ test('a commit moves a branch only from its parent', async () => {
   const missing = 'f'.repeat(40);
   expect(await repositories.commits(siteId, 'source', { ...range, from: missing })).toHaveLength(2);
   expect(await repositories.commits(siteId, 'source', { ...range, to: missing })).toEqual([]);
+  expect(await repositories.commits(newId('site'), 'source', range)).toEqual([]);
   expect(await repositories.hasCommit(siteId, 'source', one ?? '')).toBe(true);
   expect(await repositories.hasCommit(siteId, 'source', missing)).toBe(false);
   await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not a git object id');
