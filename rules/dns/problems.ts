@@ -48,9 +48,7 @@ export function problemsOf(domain: ObservedDomain, ours: PlatformNames): string[
 
 function missingRegistration({ registrable }: ObservedDomain, sight: DnsObservation): string[] {
   return sight.registered === 'no'
-    ? [
-        `${displayName(registrable)} is not registered, or its registration has expired. Buy or renew it before the steps.`,
-      ]
+    ? [`${displayName(registrable)} is not registered, or its registration has expired. Buy or renew it first.`]
     : [];
 }
 

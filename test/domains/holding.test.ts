@@ -168,7 +168,7 @@ test('an unregistered name waits, and the response lists this problem', async ()
   const brought = await fixture.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');
   expect(brought.problems).toEqual([
-    `${brought.domain} is not registered, or its registration has expired. Buy or renew it before the steps.`,
+    `${brought.domain} is not registered, or its registration has expired. Buy or renew it first.`,
   ]);
 });
 

@@ -35,6 +35,7 @@ const offered = (text: string) => {
 test('the demo’s address and its publish are offered only if it is live', () => {
   onlyPrograms('curl');
   expect(describe(live)).toContain('workshop.sites.localhost');
+  expect(describe(live)).toContain('/account (sign in as owner@example.com)');
   expect(offered(describe(live))).toHaveLength(3);
   expect(describe({ ...notLive, sandbox: undefined })).not.toContain('http://workshop');
   expect(offered(describe({ ...notLive, sandbox: undefined })).join()).not.toContain('/publish');

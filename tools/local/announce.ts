@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { BuildSandbox } from './build-sandbox.ts';
 import { callApi } from './client.ts';
 import { writePrivate } from './data-folder.ts';
-import type { Demo } from './demo.ts';
+import { type Demo, ownersEmail } from './demo.ts';
 import type { Owner } from './owner.ts';
 import { installCommand, isInstalled } from './packages.ts';
 import type { Stack } from './stack.ts';
@@ -49,16 +49,16 @@ export function describe(summary: Summary): string {
     ...(demo?.live_deployment_id ? [['Demo site', demo.address]] : []),
     ['API', stack.baseUrl],
     ['API docs', `${stack.baseUrl}/docs`],
-    ['Your account', `${stack.baseUrl}/account`],
+    ['Your account', `${stack.baseUrl}/account (sign in as ${ownersEmail})`],
     ['Temporal UI', stack.temporalUiUrl],
     ...(stack.mailUrl
       ? [['Mailbox', `${stack.mailUrl} (all e-mails, also your sign-in links; none leaves this machine)`]]
       : []),
     ...(stack.paymentsUrl
-      ? [['Payments', `${stack.paymentsUrl} (simulated: any key like rk_test_0123456789 works)`]]
+      ? [['Payments', `${stack.paymentsUrl} (a simulated API, without pages: any key like rk_test_0123456789 works)`]]
       : []),
     ...(stack.registrarUrl
-      ? [['Registrar', `${stack.registrarUrl} (simulated: see “Your own domain” in docs/tour.md)`]]
+      ? [['Registrar', `${stack.registrarUrl} (a simulated API, without pages: see “Your own domain” in docs/tour.md)`]]
       : []),
     ['Token', owner.access_token],
     ['Builds', sandbox === 'unprotected' ? 'without a sandbox' : (sandbox ?? 'none')],

@@ -10,6 +10,8 @@ import { UserError } from './user-error.ts';
 /** Not `demo`: that name is reserved. */
 const name = 'workshop';
 const title = 'The workshop on the quay';
+/** The address of the owner of the demo. */
+export const ownersEmail = 'owner@example.com';
 
 /** The owner of the first start; created again if the database no longer accepts the token. */
 export async function ensureOwner(stack: Addresses): Promise<Owner> {
@@ -17,7 +19,7 @@ export async function ensureOwner(stack: Addresses): Promise<Owner> {
   const known = readJson<Owner>(file);
   const answer = known && (await callApi(stack.baseUrl, '/v1/account', { token: known.access_token }));
   if (known && answer?.status === 200) return known;
-  const owner = await openAccount(stack.env, 'owner@example.com', 'Owner');
+  const owner = await openAccount(stack.env, ownersEmail, 'Owner');
   writePrivate(file, JSON.stringify(owner));
   return owner;
 }

@@ -96,7 +96,7 @@ function outcomeOf(status: string | undefined): string {
 
 const outcomes: Readonly<Record<string, string>> = {
   live: ' It is live.',
-  retired: ' It was live.',
+  retired: ' It went live.',
   failed: ' It failed.',
   cancelled: ' It was cancelled.',
   superseded: ' A newer version replaced it.',

@@ -67,7 +67,7 @@ function gains({ forms, bookings, payouts, domains, previews }: FrontPage['offer
   );
   const all: (Gain | false)[] = [
     ['A website in minutes', 'Start from a template, or let your agent design one for you.'],
-    ['Nothing is lost', 'Every published version is kept. Restore an earlier one with one press.'],
+    ['Nothing is lost', 'Every published version is kept. Restore an earlier one in seconds.'],
     previews && ['You decide', 'Look at a draft on your phone, and comment on the page itself.'],
     more.length > 0 && ['More than pages', `Add ${listed(more)}. You need no other service for it.`],
     domains && ['Your own address', 'Use a domain that you own. Its certificate is renewed for you.'],
