@@ -28,7 +28,7 @@ export function movePages(app: Api, deps: Deps): void {
     if (closedWords(booking, deps.clock.now())) return show(request, reply, deps);
     const start = instant.safeParse(readForm(request).field('start'));
     if (!start.success) return show(request, reply, deps, { text: 'Please choose a time.', status: 400 });
-    const moved = await moveBooking(request.em, deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
+    const moved = await moveBooking(deps, 'visitor', booking, { start: start.data }).catch(takenMeanwhile);
     if ('text' in moved) return show(request, reply, deps, moved);
     const facts = await shownOf(request.em, moved, site, deps);
     const done = { title: 'Your booking has a new time', text: notifiedWords(moved), changeUrl: changeUrlOf(request) };

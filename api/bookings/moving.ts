@@ -38,14 +38,13 @@ type By = Actor | 'visitor';
  * to the visitor also `bookings_unavailable`.
  */
 export async function moveBooking(
-  em: EntityManager,
   deps: Deps,
   by: By,
   { id, site: { id: siteId } }: Pick<ShownBooking, 'id' | 'site'>,
   move: Move,
 ): Promise<ShownBooking> {
-  // A fork, because `tx.clear()` leaves the booking of `em` with its old calendar, which a flush would write.
-  return await em.fork().transactional(async (tx) => {
+  // Not the caller's `em`: `tx.clear()` would leave its booking with the old calendar, which a flush would write.
+  return await deps.em().transactional(async (tx) => {
     const site = await lockSiteForShare(tx, siteId);
     if (by !== 'visitor') requireChangeable(site);
     const read = () => (by === 'visitor' ? openTimetable(tx, site) : readBookable(tx, by, siteId));

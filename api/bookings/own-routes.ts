@@ -113,7 +113,7 @@ export function ownBookingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params, body }) => {
       const found = await loadBooking(em, actor, params.id);
-      return await movedView(em, await moveBooking(em, deps, actor, found, body));
+      return await movedView(em, await moveBooking(deps, actor, found, body));
     },
   );
 

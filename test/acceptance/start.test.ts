@@ -175,7 +175,7 @@ test('where no sandbox works, two lines say so and sites are built', async () =>
   ]);
   const { base_url, edge_url, base_domain, access_token: token, site_id } = readDevFile();
   expect((await callApi(base_url, '/v1/account', { token })).body.sandboxes).toEqual(['unprotected']);
-  expect(readFileSync(join(dataDir, 'env'), 'utf8')).toContain('FRONTAGE_SIGNUP="closed"');
+  expect(readFileSync(join(dataDir, 'env'), 'utf8')).toContain(`FRONTAGE_SIGNUP='closed'`);
   const publish = { token, body: { scope: 'site' }, headers: { 'cache-control': 'no-cache' } };
   const { body: built } = await callApi(base_url, `/v1/sites/${site_id}/publish`, publish);
   const status = async () => (await callApi(base_url, `/v1/deployments/${built.id}`, { token })).body.status;
