@@ -9,37 +9,22 @@ export const entryOf = (route: string): Entry => {
   return entry;
 };
 
+type Parts = Record<string, string>;
+const readParts = new WeakMap<AccessFixture, Map<string, Promise<Parts>>>();
+
 /**
- * The parts of the route's path: those of a resource that the owner made, unless it is the fixture's site or deployment. Routes that read
- * share resources; each other route gets new ones.
+ * The parts of the route's path: those of a resource that the owner made, unless it is the fixture's site or deployment. A route that
+ * reads gets the same each time; each other route gets new ones.
  */
-export async function partsOf(fixture: AccessFixture, route: string): Promise<Record<string, string>> {
+export async function partsOf(fixture: AccessFixture, route: string): Promise<Parts> {
   const known = route.includes(' /v1/deployments/') ? fixture.deploymentId : fixture.siteId;
-  const maker = route.startsWith('GET ') ? makingOnce(fixture) : fixture;
-  return { id: known, ...(await entryOf(route).path?.(maker)) };
-}
-
-type Make = (this: unknown) => unknown;
-const makers = new WeakMap<AccessFixture, AccessFixture>();
-
-/** The fixture, which makes one resource of each kind. */
-function makingOnce(fixture: AccessFixture): AccessFixture {
-  const known = makers.get(fixture);
-  if (known) return known;
-  const entries = Object.entries<unknown>(fixture);
-  const maker = Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'function' ? once(value as Make) : value]),
-  ) as unknown as AccessFixture;
-  makers.set(fixture, maker);
-  return maker;
-}
-
-function once(make: Make): Make {
-  let made: unknown;
-  return function makeOnce() {
-    made ??= make.call(this);
-    return made;
-  };
+  const make = async () => ({ id: known, ...(await entryOf(route).path?.(fixture)) });
+  if (!route.startsWith('GET ')) return await make();
+  const made = readParts.get(fixture) ?? new Map<string, Promise<Parts>>();
+  readParts.set(fixture, made);
+  const parts = made.get(route) ?? make();
+  made.set(route, parts);
+  return await parts;
 }
 
 /** The path of `METHOD /path/{with}/{parts}`. */
