@@ -38,7 +38,7 @@ const parts = {
 } as const;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Creating a format takes as long as fifty uses. There are at most two for each of the tz database's 600 zones. */
+/** Creating a format takes as long as eighty uses. There are at most two for each of the tz database's 600 zones. */
 function formatOf(part: keyof typeof parts, timeZone: string): Intl.DateTimeFormat {
   const key = `${part} ${timeZone}`;
   const known = formats.get(key);
