@@ -103,7 +103,9 @@ test('npm start ends with a demo site at its address and a working token', async
   expect(site.address).toBe(`http://workshop.${base_domain}:${new URL(edge_url).port}`);
   const page = await visit({ edgeUrl: edge_url, baseDomain: base_domain }, 'workshop', '/');
   expect(page.status).toBe(200);
-  expect(page.text).toContain('<html');
+  expect(page.text).toContain('Good wood, cut to fit.');
+  const live = await callApi(base_url, `/v1/deployments/${site.live_deployment_id}`, { token: access_token });
+  expect(live.body.warnings.items).toEqual([]);
 });
 
 test('a stop leaves nothing running', async () => {

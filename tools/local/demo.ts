@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
 import { readJson, writePrivate } from './data-folder.ts';
+import { demoFiles, fillPlaceholders } from './demo-texts.ts';
 import { type Owner, openAccount } from './owner.ts';
 import type { Addresses, Stack } from './stack.ts';
 import { UserError } from './user-error.ts';
@@ -33,11 +34,12 @@ export async function ensureDemo(stack: Stack, owner: Owner): Promise<Demo> {
   return existing ?? (await call(stack, owner, '/v1/sites', { name, title, template: 'business' }));
 }
 
-/** Publishes the site unless it is live, and returns it when it is live. Throws `UserError`. */
+/** Writes and publishes the site unless it is live, and returns it when it is live. Throws `UserError`. */
 export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: (line: string) => void): Promise<Demo> {
   if (demo.live_deployment_id) return demo;
   const log = join(stack.dataDir, 'logs', 'worker.log');
   const deadline = performance.now() + 600_000;
+  await writeTexts(stack, owner, demo);
   let deployment = await call(stack, owner, `/v1/sites/${demo.id}/publish`, { scope: 'site' });
   while (deployment.status !== 'live') {
     if (deployment.error)
@@ -48,6 +50,21 @@ export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: 
     note(deployment.status);
   }
   return { ...demo, live_deployment_id: deployment.id };
+}
+
+/** Replaces the template's placeholders, by a commit to each repository that has some. */
+async function writeTexts(stack: Stack, owner: Owner, { id }: Demo): Promise<void> {
+  const query = new URLSearchParams(demoFiles.map((path): [string, string] => ['path', path]));
+  const { items } = await call(stack, owner, `/v1/sites/${id}/files?${query}`);
+  const files = items as { path: string; text: string; repository: string }[];
+  for (const repository of ['source', 'content']) {
+    const changes = files.flatMap((file) => {
+      const text = file.repository === repository ? fillPlaceholders(file.path, file.text) : undefined;
+      return text === undefined ? [] : [{ path: file.path, text }];
+    });
+    if (changes.length === 0) continue;
+    await call(stack, owner, `/v1/sites/${id}/commits`, { message: 'Write the texts of the demo', changes });
+  }
 }
 
 async function call(stack: Stack, { access_token: token }: Owner, path: string, body?: unknown) {
