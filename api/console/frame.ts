@@ -9,7 +9,7 @@ import { blockOf } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import type { Frame, Refused, SiteFrame } from '#web/console/frame.ts';
 import { html } from '#web/html.ts';
 import type { Form } from '#web/pages/form.ts';
@@ -53,7 +53,6 @@ export async function siteFrameOf(
   const head = {
     id,
     title,
-    hostname: siteHostname(deps.config, name),
     address: siteAddress(deps.config, name),
     role: roleOf(site, request.actor),
     archived: status === 'archived',

@@ -18,12 +18,15 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 export const accountCommands = {
   'account create': command({
     about:
-      'Creates an account, or finds the existing one with that address, and prints its id and a new token. The token is shown only once.',
+      'Creates an account, or finds the existing one with that address, and prints its id and a new token, which the owner sees under the name given with --token. The token is shown only once.',
     needs: ['email', 'name'],
-    async run({ em, clock }, { email, name }) {
+    takes: ['token'],
+    async run({ em, clock }, { email, name, token = 'operator' }) {
+      if (token.trim() === '' || token.length > 100)
+        throw new UsageError('--token must be a name of at most 100 characters');
       const account = await openAccount(em, clock, { email, name });
       const secret = await em.transactional(async (tx) => {
-        const issued = await issueToken(tx, clock, account.id, { name: 'operator' });
+        const issued = await issueToken(tx, clock, account.id, { name: token.trim() });
         recordAct(tx, clock, platformFor(account.id), 'token.created', { subject: issued.token });
         return issued.secret;
       });

@@ -10,6 +10,7 @@ export const options = {
   after: 'id',
   email: 'owner@example.com',
   name: "'The owner'",
+  token: "'The name of a token'",
   match: 'text',
   plan: 'studio',
   until: '2027-01-31',

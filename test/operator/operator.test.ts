@@ -70,6 +70,15 @@ test('the help explains every operator command, and misuse prints the usage', ()
     expect(() => readCommand([...args])).toThrow(words);
 });
 
+test('a token from the operator has the given name', async () => {
+  const make = (...more: string[]) => ask('account', 'create', '--email', 'new@example.com', '--name', 'New', ...more);
+  await make();
+  await make('--token', ' Our agent ');
+  await expect(make('--token', ' ')).rejects.toThrow('at most 100 characters');
+  const { tokens } = await ask('account', 'show', '--email', 'new@example.com');
+  expect(tokens.map(({ name }: { name: string }) => name).toSorted()).toEqual(['Our agent', 'operator']);
+});
+
 test('accounts are found by words and shown with usage, without secrets', async () => {
   const owner = await fixture.newCaller();
   const site = await createSite(owner);

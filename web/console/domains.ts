@@ -6,7 +6,7 @@ import { mailWarning } from '#web/pages/domains.ts';
 import { choiceField } from '#web/pages/form.ts';
 import { fieldsOf } from './fields.ts';
 import { type SiteFrame, sitePage, siteQuestion } from './frame.ts';
-import { ago, button, hiddenFields } from './parts.ts';
+import { ago, button, hiddenFields, hostOf } from './parts.ts';
 import { sitePath } from './tabs.ts';
 
 /** A domain, as the API answers it. `host`: the record's name as registrars' forms ask for it. */
@@ -51,7 +51,7 @@ const modeNames = Object.keys(modeWords) as DomainShown['mode'][];
 export function domainsPage(frame: SiteFrame, { attached, others, modes }: DomainsView): WrittenPage {
   const { site } = frame;
   const main = html`<h1>Domains</h1>
-<p class="lead">This site is always at <a href="${site.address}" rel="noopener noreferrer">${site.hostname}</a>. It can also have an address of your own, such as yourname.com.</p>
+<p class="lead">This site is always at <a href="${site.address}" rel="noopener noreferrer">${hostOf(site.address)}</a>. It can also have an address of your own, such as yourname.com.</p>
 ${attached.map((domain) => domainHtml(frame, domain))}
 ${others.length > 0 && site.role === 'owner' ? html`<section><h2>Domains that do not show this site</h2><ul class="rows">${others.map((domain) => otherRow(frame, domain))}</ul></section>` : null}
 ${modes.length > 0 && site.role === 'owner' ? addForm(frame, modes) : null}

@@ -4,7 +4,7 @@ import { copyableScript, copyableStyle } from '#web/copyable.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type Form, fault } from '#web/pages/form.ts';
-import { type Question, question } from './parts.ts';
+import { hostOf, type Question, question } from './parts.ts';
 import { type AccountTab, accountTabs, type SiteTab, sitePath, siteTabs, type Tab } from './tabs.ts';
 
 const style = ['console', 'business']
@@ -38,7 +38,6 @@ export type Frame = {
 export type SiteHead = {
   id: string;
   title: string;
-  hostname: string;
   address: string;
   role: 'owner' | 'collaborator';
   archived: boolean;
@@ -81,11 +80,11 @@ export const accountQuestion = (frame: Frame, tab: AccountTab | null, asked: Que
 export const siteQuestion = (frame: SiteFrame, tab: SiteTab, asked: Question): WrittenPage =>
   sitePage(frame, tab, { title: asked.title, main: question(asked, frame.form) });
 
-function siteHead({ title, address, hostname, role, archived, blocked }: SiteHead): Html {
+function siteHead({ title, address, role, archived, blocked }: SiteHead): Html {
   const tags = [...(role === 'collaborator' ? ['Collaborator'] : []), ...(archived ? ['Archived'] : [])];
   return html`<div class="site-head"><p class="back"><a href="/account">All sites</a></p>
 <p class="site-title">${title}</p>
-<p class="site-address"><a href="${address}" rel="noopener noreferrer">${hostname}</a>${tags.map((tag) => html` <span class="tag">${tag}</span>`)}</p>
+<p class="site-address"><a href="${address}" rel="noopener noreferrer">${hostOf(address)}</a>${tags.map((tag) => html` <span class="tag">${tag}</span>`)}</p>
 ${blocked === null ? null : html`<p class="fault">Blocked by the operator of this service: ${blocked}</p>`}</div>
 `;
 }

@@ -21,6 +21,13 @@ export type Question = {
   back: string;
 };
 
+/** A site's address without its scheme. A narrow line breaks it between its parts. */
+export const hostOf = (address: string): Html =>
+  html`${address
+    .replace(/^https?:\/\//, '')
+    .split(/(?=[.:])/)
+    .map((part, at) => (at > 0 ? html`<wbr>${part}` : part))}`;
+
 export function question(
   { title, facts, text, action, hidden = {}, fields, button, back }: Question,
   form: Form,

@@ -1,6 +1,6 @@
 /** A card for each site: its address, what is live, a week of visits, and what waits on it. */
 import { cardPicture } from '#rules/looks.ts';
-import { since } from '#web/console/parts.ts';
+import { hostOf, since } from '#web/console/parts.ts';
 import { sitePath } from '#web/console/tabs.ts';
 import { visitorsPath } from '#web/console/visitors.ts';
 import { type Html, html } from '#web/html.ts';
@@ -114,6 +114,5 @@ function weekChart({ id, visits, live }: SiteCard): Html | null {
 <figcaption><a href="${visitorsPath(id, 7)}">${counted(sum, 'page view')}</a><span>last 7 days</span></figcaption></figure>`;
 }
 
-const hostOf = (address: string) => address.replace(/^https?:\/\//, '');
 const number = new Intl.NumberFormat('en');
 const counted = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;
