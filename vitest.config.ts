@@ -10,6 +10,7 @@ const isolated = [
   'test/exports/content.test.ts',
   'test/hostile-pushes/bombs.test.ts',
   'test/publishing/replay.test.ts',
+  'test/sandbox/without-groups.test.ts',
   'test/store/durable.test.ts',
   'test/telemetry/**/*.test.ts',
 ];

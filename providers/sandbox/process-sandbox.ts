@@ -54,12 +54,18 @@ export async function openProcessSandbox(
     options.warn?.('The system call filter cannot be loaded here: builds reach all of the kernel’s calls.');
   const groups = await findControlGroups(options.owner);
   if (!groups.limited) {
-    const not = limitsProcesses ? 'memory' : 'memory and processes';
-    options.warn?.(`Control groups are not available here: builds have limits on time and output, but not on ${not}.`);
+    const not = limitsProcesses ? '' : ', and none on processes';
+    options.warn?.(
+      `Control groups are not available here: builds have limits on time, output and the memory of each process, but none on the memory of all of them together${not}.`,
+    );
   }
 
   const start = async (purpose: string, limits: ContainerLimits) =>
-    startContainer(enclose(place, limits), place.filter, await groups.make({ purpose, limits }));
+    startContainer(
+      [...(groups.limited ? [] : limitMemory(limits)), ...enclose(place, limits)],
+      place.filter,
+      await groups.make({ purpose, limits }),
+    );
 
   return containerSandbox({
     kind,
@@ -133,6 +139,11 @@ function enter(groups: string[], enclosed: string[], filter: string | undefined)
     ...dropUser(),
     ...enclosed,
   ];
+}
+
+/** Without a control group: RLIMIT_DATA of getrlimit(2), which counts the private memory that a process may write, each by itself. */
+function limitMemory({ memoryBytes }: EnclosureLimits): string[] {
+  return ['prlimit', `--data=${memoryBytes}`];
 }
 
 /** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */

@@ -60,7 +60,7 @@ async function namesAt(path: string): Promise<string[]> {
 export function createDiskStore(dir: string): Store {
   const temporary = join(dir, 'tmp');
   const kept = { scratch: join(dir, 'scratch'), caches: join(dir, 'caches') };
-  const written = createFsyncQueue(dir);
+  const written = createFsyncQueue(dir, namesAt);
   const made = new Map<string, Promise<unknown>>();
 
   /** Creates the folder once in the life of the process. */

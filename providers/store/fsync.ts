@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import pLimit from 'p-limit';
 
 // Above this, one syncfs(2) is faster than as many waits for the journal, though it also waits for others' writes.
 export const fileSyncsMax = 64;
+const openMax = 256;
 
 export type FsyncQueue = {
   /** Files, under their final names, for the next flush. */
@@ -14,16 +16,19 @@ export type FsyncQueue = {
   flush(): Promise<void>;
 };
 
-export function createFsyncQueue(dir: string): FsyncQueue {
+/** `filesOf`: the files to sync for a path that was added to a flush of many; none if it is missing. */
+export function createFsyncQueue(dir: string, filesOf: (path: string) => Promise<string[]>): FsyncQueue {
   let pending = new Set<string>();
   let flushing: Promise<void> = Promise.resolve();
+  const limit = pLimit(openMax);
+  const syncEach = (paths: Iterable<string>) => limit.map(withFolders(paths), sync);
 
   async function flush(): Promise<void> {
     const paths = pending;
     pending = new Set();
     try {
-      if (paths.size > fileSyncsMax) await syncFileSystem(dir);
-      else await Promise.all([...withFolders(paths)].map(sync));
+      if (paths.size <= fileSyncsMax) await syncEach(paths);
+      else if (!(await syncFileSystem(dir))) await syncEach((await limit.map(paths, filesOf)).flat());
     } catch (error) {
       // A missing file would fail every flush from now on: its loss is reported once.
       for (const path of paths) if (existsSync(path)) pending.add(path);
@@ -44,9 +49,9 @@ export function createFsyncQueue(dir: string): FsyncQueue {
 }
 
 /** A file name is durable once its folder is synced. */
-function withFolders(paths: Set<string>): Set<string> {
-  const folders = [...paths].flatMap((path) => [dirname(path), dirname(dirname(path))]);
-  return new Set([...paths, ...folders]);
+function withFolders(paths: Iterable<string>): Set<string> {
+  const files = [...paths];
+  return new Set([...files, ...files.flatMap((path) => [dirname(path), dirname(dirname(path))])]);
 }
 
 async function sync(path: string): Promise<void> {
@@ -58,10 +63,11 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-function syncFileSystem(dir: string): Promise<void> {
-  return new Promise((resolve, reject) => {
+/** `false` where the system's program cannot, as on macOS. */
+function syncFileSystem(dir: string): Promise<boolean> {
+  return new Promise((resolve) => {
     spawn('sync', ['-f', dir], { stdio: 'ignore' })
-      .once('error', reject)
-      .once('close', (code) => (code === 0 ? resolve() : reject(new Error(`sync exited with ${code}`))));
+      .once('error', () => resolve(false))
+      .once('close', (code) => resolve(code === 0));
   });
 }

@@ -1,6 +1,7 @@
 /** The real `git` command as a pusher has it, away from the machine's own settings. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -90,7 +91,8 @@ export async function writeObject(
   const oid = createHash('sha1').update(whole).digest('hex');
   const path = join(clone, '.git/objects', oid.slice(0, 2), oid.slice(2));
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, deflateSync(whole));
+  // git keeps its objects read-only.
+  if (!existsSync(path)) await writeFile(path, deflateSync(whole));
   return oid;
 }
 

@@ -48,6 +48,9 @@ export const site = (files: Site = {}): Site => ({ 'src/pages/index.astro': '<h1
 export const siteThatRuns = (code: string, files: Site = {}): Site =>
   site({ 'astro.config.mjs': `${code}\nexport default {};`, ...files });
 
+/** A build that takes memory without end. */
+export const hog = siteThatRuns('const all = []; for (;;) all.push(Buffer.alloc(16 * 1048576, 1));');
+
 /** A site that changes its output after the framework is done with it. `dist` is the folder, with `/` at its end. */
 export const siteThatWrites = (code: string): Site =>
   site({

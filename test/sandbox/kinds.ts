@@ -1,5 +1,8 @@
 /** The kinds of sandboxes, and tests of each. */
-import { describe } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestOptions } from 'vitest';
+import { toolsEnv } from '#providers/sandbox/process-sandbox.ts';
 import { isLong, size } from '#test/campaigns/size.ts';
 import { pathOf } from '#test/stack/requirements.ts';
 
@@ -16,6 +19,13 @@ const usual = kinds.filter((kind) => kind !== 'namespaces' || isLong || !hasBubb
 export function describeKinds(tests: (kind: Kind) => void, tested: readonly Kind[] = usual): void {
   for (const kind of tested) describe(`in ${kind}`, { tags: kind }, () => tests(kind));
 }
+
+/** Whether a build's programs, which are the system's, include this one: in namespaces `ip` and `hostname` are optional. */
+export const systemHas = (name: string): boolean =>
+  toolsEnv.PATH.split(':').some((folder) => existsSync(join(folder, name)));
+
+/** For tests of what only control groups do, where no engine has its own. */
+export const inGroups = (kind: Kind): TestOptions => (kind === 'docker' ? {} : { tags: 'control-groups' });
 
 const first = hasDocker ? 'docker' : hasBubblewrap ? 'bubblewrap' : 'namespaces';
 const isFirst = (kind: Kind) => kind === first;

@@ -15,7 +15,7 @@ import {
   site,
   siteThatRuns,
 } from './fixture.ts';
-import { describeKinds } from './kinds.ts';
+import { describeKinds, inGroups } from './kinds.ts';
 
 const waits = siteThatRuns("console.log('I am waiting'); await new Promise((r) => setTimeout(r, 1e6));");
 
@@ -50,7 +50,10 @@ describeKinds((kind) => {
     expect(await listContainers(owner)).toEqual([]);
   });
 
-  test('orphans of this installation and earlier attempts are removed, and nothing else', slow, async () => {
+  test('orphans of this installation and earlier attempts are removed, and nothing else', {
+    ...slow,
+    ...inGroups(kind),
+  }, async () => {
     const foreign = await openKind(kind);
     onTestFinished(() => foreign.close());
     const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });

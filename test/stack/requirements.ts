@@ -27,6 +27,7 @@ const requirements = {
     'go install github.com/compose-spec/compose-go/v2/cmd@v2.16.2, mv cmd compose-spec',
     () => find('compose-spec'),
   ],
+  'control-groups': ['run the tests as root, where control groups can be made', findControlGroupsHere],
   docker: ['apt install docker.io, start dockerd', findDocker],
   dockerd: ['apt install docker.io, run the tests as root', findDockerd],
   dulwich: ['pip install dulwich==1.2.21, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('dulwich')],
@@ -54,6 +55,7 @@ const requirements = {
     'apt install pdns-server pdns-backend-sqlite3',
     async () => pathIn((await import('#tools/local/services/powerdns.ts')).findPowerDns()),
   ],
+  'system-call-filter': ['apt install perl, or util-linux 2.41 or later', findFilterLoader],
   projects: ['npm run campaigns -- --projects <folder with the checkouts of docs/projects.md>', () => projects],
   schemathesis: ['pip install schemathesis==4.32.5, FRONTAGE_TEST_PYTHON=<its Python>', () => find('schemathesis')],
   script: ['apt install bsdutils', () => find('script')],
@@ -93,6 +95,19 @@ function pathIn(found: { command: string } | { missing: string }): string | unde
 async function findDocker(): Promise<string | undefined> {
   const { findEngine } = await import('#providers/sandbox/factory.ts');
   return (await findEngine(dockerHost)) && 'running';
+}
+
+async function findControlGroupsHere(): Promise<string | undefined> {
+  const { findControlGroups } = await import('#providers/sandbox/cgroups.ts');
+  const groups = await findControlGroups('test-requirements');
+  await groups.close();
+  return groups.limited ? '/sys/fs/cgroup' : undefined;
+}
+
+/** A program that gives a build in namespaces its filter. */
+function findFilterLoader(): string | undefined {
+  const { stdout } = spawnSync('setpriv', ['--help'], { encoding: 'utf8' });
+  return find('perl') ?? (stdout?.includes('--seccomp-filter') ? find('setpriv') : undefined);
 }
 
 function findBubblewrap(): string | undefined {

@@ -2,8 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { blobPath, createDiskStore } from '#providers/store/disk.ts';
+import { fileSyncsMax } from '#providers/store/fsync.ts';
 
 const synced = vi.hoisted(() => [] as string[]);
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -38,6 +39,17 @@ test('a flush syncs another process’s file with its variants and folders', asy
   const path = blobPath(dir, sha256);
   const folders = [dirname(path), dirname(dirname(path))];
   expect(new Set(synced)).toEqual(new Set([path, `${path}.br`, `${path}.gz`, ...folders]));
+});
+
+test('a flush of many files syncs each where the system’s program is missing', async () => {
+  vi.stubEnv('PATH', '/nonexistent');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const store = createDiskStore(dir);
+  const pages = Array.from({ length: fileSyncsMax + 1 }, (_, n) => Buffer.concat([page, Buffer.from(String(n))]));
+  const hashes = await Promise.all(pages.map(async (one) => (await store.put(one, { compress: true })).sha256));
+  await createDiskStore(dir).flush(hashes);
+  const paths = hashes.map((sha256) => blobPath(dir, sha256));
+  expect(synced).toEqual(expect.arrayContaining(paths.flatMap((path) => [path, `${path}.br`, dirname(path)])));
 });
 
 test('a flush ignores a missing name', async () => {

@@ -31,8 +31,23 @@ const ordinary = 10_005;
 const base = [
   ...['sh', 'env', 'id', 'uname', 'cat', 'cp', 'mv', 'rm', 'mkdir', 'rmdir', 'chmod', 'chown', 'ln', 'ls', 'touch'],
   ...['true', 'false', 'test', 'sleep', 'date', 'mktemp', 'readlink', 'realpath', 'dirname', 'basename', 'tr', 'cut'],
-  ...['head', 'tail', 'sort', 'wc', 'tee', 'echo', 'printf', 'pwd', 'stat', 'df', 'du', 'kill', 'nice', 'timeout'],
-  ...['tar', 'gzip', 'sed', 'grep', 'find', 'xargs', 'chroot', 'unshare', 'nsenter', 'setpriv', 'setsid', 'mount'],
+  ...['head', 'tail', 'sort', 'wc', 'od', 'yes', 'sync', 'tee', 'echo', 'printf', 'pwd', 'stat', 'df', 'du', 'kill'],
+  ...[
+    'nice',
+    'timeout',
+    'tar',
+    'gzip',
+    'sed',
+    'grep',
+    'find',
+    'xargs',
+    'chroot',
+    'unshare',
+    'nsenter',
+    'setpriv',
+    'setsid',
+    'mount',
+  ],
   ...['umount', 'pivot_root', 'prlimit', 'flock', 'getent', 'mkfifo', 'mknod'],
 ];
 
