@@ -3,6 +3,7 @@
 # folder apart from copies of the database.
 set -eu
 cd "$(dirname "$0")/.."
+command -v od >/dev/null || { echo "✗ The program od is missing: install coreutils." >&2; exit 1; }
 umask 077
 mkdir -p secrets
 keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
