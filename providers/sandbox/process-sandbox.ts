@@ -56,7 +56,7 @@ export async function openProcessSandbox(
   if (!groups.limited) {
     const not = limitsProcesses ? '' : ', and none on processes';
     options.warn?.(
-      `Control groups are not available here: builds have limits on time, output and the memory of each process, but none on the memory of all of them together${not}.`,
+      `Control groups are not available here: builds have limits on time and output, a coarse one on the memory of each process, but none on that of all of them together${not}.`,
     );
   }
 
@@ -141,9 +141,15 @@ function enter(groups: string[], enclosed: string[], filter: string | undefined)
   ];
 }
 
-/** Without a control group: RLIMIT_DATA of getrlimit(2), which counts the private memory that a process may write, each by itself. */
+/** Memory that Node and its threads reserve and do not use; a build of a template has 1.7 GiB. */
+const reservedBytes = 3 * 1024 ** 3;
+
+/**
+ * Without a control group a process that takes memory without end still ends: RLIMIT_DATA of getrlimit(2) counts what one
+ * process reserves or uses.
+ */
 function limitMemory({ memoryBytes }: EnclosureLimits): string[] {
-  return ['prlimit', `--data=${memoryBytes}`];
+  return ['prlimit', `--data=${memoryBytes + reservedBytes}`];
 }
 
 /** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */
