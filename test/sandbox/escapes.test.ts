@@ -125,7 +125,7 @@ describeKinds((kind) => {
     for (const name of own.stdout.trim().split('\n')) expect(told.namespaces).not.toContain(name);
   });
 
-  const filtered: TestOptions = kind === 'namespaces' ? { tags: 'system-call-filter' } : {};
+  const filtered: TestOptions = { tags: kind === 'namespaces' ? [kind, 'system-call-filter'] : [kind] };
   test.runIf(isNative)('the kernel refuses calls that builds do not need', filtered, () => {
     expect(told.pid[0]).toBe(told.pid[1]);
     expect(told.unix).toBeGreaterThan(2);

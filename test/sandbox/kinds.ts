@@ -24,8 +24,8 @@ export function describeKinds(tests: (kind: Kind) => void, tested: readonly Kind
 export const systemHas = (name: string): boolean =>
   toolsEnv.PATH.split(':').some((folder) => existsSync(join(folder, name)));
 
-/** For tests of what only control groups do, where no engine has its own. */
-export const inGroups = (kind: Kind): TestOptions => (kind === 'docker' ? {} : { tags: 'control-groups' });
+/** Options of a test of what only control groups show, where no engine has its own. */
+export const inGroups = (kind: Kind): TestOptions => ({ tags: kind === 'docker' ? [kind] : [kind, 'control-groups'] });
 
 const first = hasDocker ? 'docker' : hasBubblewrap ? 'bubblewrap' : 'namespaces';
 const isFirst = (kind: Kind) => kind === first;
