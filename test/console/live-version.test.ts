@@ -44,7 +44,7 @@ test('pages name who restored a version, and offer a comparison where there is a
   const [newer, older] = [2, 1].map((wanted) => items.find(({ number }: { number: number }) => number === wanted));
   const asked = await owner.browser.open(`${overview}/versions/${older.id}`);
   const restored = await owner.browser.press(asked, 'Restore version 1');
-  expect(restored.text).toContain('Kept, but not shown to visitors since the restore');
+  expect(restored.text).toContain('Kept, but not in the restored version');
   expect(restored.text).toMatch(/Since <time [^>]*>\d+ \w+ \d{4} at [^<]*<\/time> \([^)]*\), restored by you\./);
   expect(restored.text).toContain('No longer live');
   expect(restored.text).not.toContain('Earlier version');

@@ -101,7 +101,7 @@ function changesHtml({ site, form }: SiteFrame, page: OverviewPage): Html {
   const [latest] = versions;
   if (latest?.status === 'failed' && isUnchanged)
     return html`<p>Visitors do not see ${list(parts)} yet: <a href="${sitePath(site.id)}/versions/${latest.id}">version ${latest.number} failed</a>, and nothing has changed since.</p>`;
-  return html`<p>${live?.restoredAt ? 'Kept, but not shown to visitors since the restore' : 'Not published yet'}: ${list(parts)}.</p>
+  return html`<p>${live?.restoredAt ? 'Kept, but not in the restored version' : 'Not published yet'}: ${list(parts)}.</p>
 ${form({ action: `${sitePath(site.id)}/publish`, inline: true }, html`<button>Publish</button>`)}`;
 }
 
