@@ -195,7 +195,7 @@ export function createDiskStore(dir: string): Store {
 
     async flush(hashes = []) {
       const paths = hashes.map((sha256) => blobPath(dir, sha256));
-      // So many are synced with the whole file system: there is no need to look for their variants.
+      // So many are usually synced with the whole file system, without a look for their variants.
       written.add(paths.length > fileSyncsMax ? paths : (await Promise.all(paths.map(namesAt))).flat());
       await written.flush().catch((error) => {
         throw storageError(error);

@@ -1,6 +1,5 @@
 /** Makes written files durable, many files with few waits. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
@@ -16,7 +15,7 @@ export type FsyncQueue = {
   flush(): Promise<void>;
 };
 
-/** `filesOf`: the files to sync for a path that was added to a flush of many; none if it is missing. */
+/** `filesOf`: a path that was added, with its variants; none if it is missing. */
 export function createFsyncQueue(dir: string, filesOf: (path: string) => Promise<string[]>): FsyncQueue {
   let pending = new Set<string>();
   let flushing: Promise<void> = Promise.resolve();
@@ -31,7 +30,7 @@ export function createFsyncQueue(dir: string, filesOf: (path: string) => Promise
       else if (!(await syncFileSystem(dir))) await syncEach((await limit.map(paths, filesOf)).flat());
     } catch (error) {
       // A missing file would fail every flush from now on: its loss is reported once.
-      for (const path of paths) if (existsSync(path)) pending.add(path);
+      for (const path of (await limit.map(paths, filesOf)).flat()) pending.add(path);
       throw error;
     }
   }
@@ -63,11 +62,15 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** `false` where the system's program cannot, as on macOS. */
+/**
+ * `false` where the system has no such program. Elsewhere than on Linux, sync(2) may return before all is written. Rejects
+ * if the program fails.
+ */
 function syncFileSystem(dir: string): Promise<boolean> {
-  return new Promise((resolve) => {
+  if (process.platform !== 'linux') return Promise.resolve(false);
+  return new Promise((resolve, reject) => {
     spawn('sync', ['-f', dir], { stdio: 'ignore' })
-      .once('error', () => resolve(false))
-      .once('close', (code) => resolve(code === 0));
+      .once('error', (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? resolve(false) : reject(error)))
+      .once('close', (code) => (code === 0 ? resolve(true) : reject(new Error(`sync exited with ${code}`))));
   });
 }
