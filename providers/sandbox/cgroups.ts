@@ -28,7 +28,7 @@ export type ControlGroup = {
 };
 
 export type ControlGroups = {
-  /** If `false`, nothing limits the memory and processes of a build. */
+  /** If `false`, no group limits the memory and processes of a build. */
   limited: boolean;
   make: (group: { purpose: string; limits: GroupLimits }) => Promise<ControlGroup>;
   list: () => Promise<ControlGroup[]>;

@@ -54,18 +54,17 @@ export async function openProcessSandbox(
     options.warn?.('The system call filter cannot be loaded here: builds reach all of the kernel’s calls.');
   const groups = await findControlGroups(options.owner);
   if (!groups.limited) {
-    const not = limitsProcesses ? '' : ', and none on processes';
+    const none = limitsProcesses ? 'memory' : 'memory and processes';
     options.warn?.(
-      `Control groups are not available here: builds have limits on time and output, a coarse one on the memory of each process, but none on that of all of them together${not}.`,
+      `Control groups are not available here: a build as a whole has no limit on ${none}. A process cannot reserve more than 3 GiB above the limit of memory.`,
     );
   }
 
   const start = async (purpose: string, limits: ContainerLimits) =>
-    startContainer(
-      [...(groups.limited ? [] : limitMemory(limits)), ...enclose(place, limits)],
-      place.filter,
-      await groups.make({ purpose, limits }),
-    );
+    startContainer(enclose(place, limits), place.filter, {
+      group: await groups.make({ purpose, limits }),
+      memoryBytes: groups.limited ? undefined : limits.memoryBytes,
+    });
 
   return containerSandbox({
     kind,
@@ -104,7 +103,7 @@ async function findWorking(root: string, filter: string | undefined, enclosures:
 /** Runs Node in the enclosure, which tells what it may do. */
 async function attempt(enclosed: string[], filter: string | undefined): Promise<void> {
   const status = "process.stdout.write(require('fs').readFileSync('/proc/self/status'))";
-  const [program = '', ...args] = enter([], enclosed, filter);
+  const [program = '', ...args] = enter(enclosed, filter, { groups: [] });
   const { stdout } = await run(program, [...args, 'node', '-e', status], { timeout: 20_000, env: toolsEnv, cwd: '/' });
   const told = (name: string) => new RegExp(`^${name}:\\s*(\\w+)`, 'm').exec(stdout)?.[1];
   const isHeld = /^0+$/.test(told('CapEff') ?? '') && /^0+$/.test(told('CapPrm') ?? '') && told('NoNewPrivs') === '1';
@@ -115,9 +114,9 @@ async function attempt(enclosed: string[], filter: string | undefined): Promise<
 async function startContainer(
   enclosed: string[],
   filter: string | undefined,
-  group: ControlGroup,
+  { group, memoryBytes }: { group: ControlGroup; memoryBytes: number | undefined },
 ): Promise<WarmContainer> {
-  const [program = '', ...args] = enter(group.entries, enclosed, filter);
+  const [program = '', ...args] = enter(enclosed, filter, { groups: group.entries, memoryBytes });
   const rehearsal = group.purpose === warmPurpose ? ['rehearse', 'pause-when-busy'] : [];
   const child = spawn(program, [...args, ...runnerCommand, ...rehearsal], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -130,26 +129,29 @@ async function startContainer(
   return { stdin, stdout, stderr, exited, kill: killer(child, exited, group), claim: group.assign };
 }
 
-/** The shell joins the groups before any code of the build runs; then each command replaces the one before it. */
-function enter(groups: string[], enclosed: string[], filter: string | undefined): string[] {
-  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"; shift 2; exec "$@"';
-  return [
-    ...['/bin/sh', '-c', join, 'enter', groups.join(' '), filter ?? '/dev/null'],
-    ...['prlimit', '--core=0', '--nofile=8192'],
-    ...dropUser(),
-    ...enclosed,
-  ];
-}
-
 /** Memory that Node and its threads reserve and do not use; a build of a template has 1.7 GiB. */
 const reservedBytes = 3 * 1024 ** 3;
 
 /**
- * Without a control group a process that takes memory without end still ends: RLIMIT_DATA of getrlimit(2) counts what one
- * process reserves or uses.
+ * The shell joins the groups before any code of the build runs; then each command replaces the one before it. `memoryBytes`
+ * is the limit where there are no groups: RLIMIT_DATA of getrlimit(2), which refuses a process more than it may reserve.
+ * A lower limit of the system stays.
  */
-function limitMemory({ memoryBytes }: EnclosureLimits): string[] {
-  return ['prlimit', `--data=${memoryBytes + reservedBytes}`];
+function enter(
+  enclosed: string[],
+  filter: string | undefined,
+  { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
+): string[] {
+  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
+  const limit = '[ -z "$3" ] || ulimit -d "$3" 2> /dev/null || true';
+  const kilobytes = memoryBytes === undefined ? '' : String(Math.ceil((memoryBytes + reservedBytes) / 1024));
+  return [
+    ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
+    ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
+    ...['prlimit', '--core=0', '--nofile=8192'],
+    ...dropUser(),
+    ...enclosed,
+  ];
 }
 
 /** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */

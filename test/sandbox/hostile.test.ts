@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, hog, openKind, siteThatRuns, siteThatWrites } from './fixture.ts';
-import { casesIn, describeFirst, describeKinds, systemHas } from './kinds.ts';
+import { casesIn, describeFirst, describeKinds, inGroups, systemHas } from './kinds.ts';
 import { outputOf } from './without-build.ts';
 
 /** Command lines of this machine's processes that hold the text: what a build may have left running. */
@@ -99,7 +99,7 @@ describeKinds((kind) => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  test('a build that exhausts memory fails for that reason, not for time', async () => {
+  test('a build that exhausts memory fails for that reason, not for time', inGroups(kind), async () => {
     const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 300 * 1_048_576 } });
     expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/memory limit .*300 MiB/) });
   });

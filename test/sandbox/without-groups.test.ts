@@ -5,7 +5,7 @@
  */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
-import { build, dataDir, hog, newOwner, site } from './fixture.ts';
+import { build, dataDir, hog, newOwner, roomy, siteThatWrites } from './fixture.ts';
 
 vi.mock('node:fs/promises', async (importOriginal) => {
   const real = await importOriginal<typeof import('node:fs/promises')>();
@@ -16,16 +16,18 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...real, mkdir };
 });
 
-test('a process that takes memory without end fails the build', { timeout: 120_000 }, async () => {
+test('a process has a coarse limit of memory, and fails the build at it', { timeout: 120_000 }, async () => {
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(text);
   const sandbox = await openNamespacesSandbox({ dataDir, owner: newOwner(), onProgress: () => {}, warn });
   onTestFinished(() => sandbox.close());
-  expect(warnings.join()).toContain('a coarse one on the memory of each process');
-  const { outcome } = await build(sandbox, hog);
-  expect(outcome).toMatchObject({
-    code: 'build_failed',
-    message: expect.stringContaining('exceeded its memory limit'),
-  });
-  expect((await build(sandbox, site())).outcome).toEqual({ status: 'built' });
+  expect(warnings.join()).toContain('has no limit on memory');
+  const { memoryBytes } = roomy;
+  const told = await build(sandbox, siteThatWrites("fs.copyFileSync('/proc/self/limits', dist + 'limits.txt');"));
+  expect(told.outcome).toEqual({ status: 'built' });
+  const most = String(memoryBytes + 3 * 1024 ** 3);
+  expect(String(told.files.get('limits.txt'))).toMatch(new RegExp(`^Max data size +${most} +${most} `, 'm'));
+  // V8 ends the process, or the program gets an error.
+  const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 64 * 1024 ** 2 } });
+  expect(outcome).toMatchObject({ code: 'build_failed' });
 });

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findChromium } from '#providers/browser/wall.ts';
+import { toolsEnv } from '#providers/sandbox/process-sandbox.ts';
 import { findMock } from '#tools/local/payments/stripe-mock.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.mjs';
 
@@ -99,15 +100,17 @@ async function findDocker(): Promise<string | undefined> {
 
 async function findControlGroupsHere(): Promise<string | undefined> {
   const { findControlGroups } = await import('#providers/sandbox/cgroups.ts');
-  const groups = await findControlGroups('test-requirements');
+  const groups = await findControlGroups(`test-requirements-${process.pid}`);
   await groups.close();
   return groups.limited ? '/sys/fs/cgroup' : undefined;
 }
 
 /** A program that gives a build in namespaces its filter. */
 function findFilterLoader(): string | undefined {
-  const { stdout } = spawnSync('setpriv', ['--help'], { encoding: 'utf8' });
-  return find('perl') ?? (stdout?.includes('--seccomp-filter') ? find('setpriv') : undefined);
+  const env = toolsEnv;
+  const { stdout } = spawnSync('setpriv', ['--help'], { encoding: 'utf8', env });
+  if (stdout?.includes('--seccomp-filter')) return 'setpriv';
+  return spawnSync('perl', ['-e', ''], { env }).status === 0 ? 'perl' : undefined;
 }
 
 function findBubblewrap(): string | undefined {
