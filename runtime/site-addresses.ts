@@ -1,7 +1,7 @@
 /** Hosts and addresses of sites, from the configuration. */
 import type { Config } from './config.ts';
 
-/** The host of a site with this name, as shown to people: without scheme and port. */
+/** The host of a site with this name, without the port that it may have under `npm start`: for e-mails and sentences. */
 export function siteHostname({ baseDomain }: Pick<Config, 'baseDomain'>, name: string): string {
   return `${name}.${baseDomain}`;
 }

@@ -18,15 +18,16 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 export const accountCommands = {
   'account create': command({
     about:
-      'Creates an account, or finds the existing one with that address, and prints its id and a new token, which the owner sees under the name given with --token. The token is shown only once.',
+      'Creates an account, or finds the existing one with that address, and prints its id and a new token, which the owner sees under the name given with --token-name. The token is shown only once.',
     needs: ['email', 'name'],
-    takes: ['token'],
-    async run({ em, clock }, { email, name, token = 'operator' }) {
-      if (token.trim() === '' || token.length > 100)
-        throw new UsageError('--token must be a name of at most 100 characters');
+    takes: ['token-name'],
+    async run({ em, clock }, { email, name, 'token-name': given = 'operator' }) {
+      const tokenName = given.trim();
+      if (tokenName === '' || tokenName.length > 100)
+        throw new UsageError('--token-name must have 1 to 100 characters.');
       const account = await openAccount(em, clock, { email, name });
       const secret = await em.transactional(async (tx) => {
-        const issued = await issueToken(tx, clock, account.id, { name: token.trim() });
+        const issued = await issueToken(tx, clock, account.id, { name: tokenName });
         recordAct(tx, clock, platformFor(account.id), 'token.created', { subject: issued.token });
         return issued.secret;
       });

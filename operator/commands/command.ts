@@ -10,7 +10,7 @@ export const options = {
   after: 'id',
   email: 'owner@example.com',
   name: "'The owner'",
-  token: "'The name of a token'",
+  'token-name': "'My agent'",
   match: 'text',
   plan: 'studio',
   until: '2027-01-31',

@@ -73,8 +73,8 @@ test('the help explains every operator command, and misuse prints the usage', ()
 test('a token from the operator has the given name', async () => {
   const make = (...more: string[]) => ask('account', 'create', '--email', 'new@example.com', '--name', 'New', ...more);
   await make();
-  await make('--token', ' Our agent ');
-  await expect(make('--token', ' ')).rejects.toThrow('at most 100 characters');
+  await make('--token-name', ' Our agent ');
+  await expect(make('--token-name', ' ')).rejects.toThrow('1 to 100 characters');
   const { tokens } = await ask('account', 'show', '--email', 'new@example.com');
   expect(tokens.map(({ name }: { name: string }) => name).toSorted()).toEqual(['Our agent', 'operator']);
 });

@@ -5,10 +5,15 @@ import { promisify } from 'node:util';
 
 export type Owner = { account_id: string; access_token: string };
 
-/** Creates an account and returns it with its first token, which its owner's page shows as “npm start”. */
-export async function openAccount(env: NodeJS.ProcessEnv, email: string, name: string): Promise<Owner> {
+/** Creates an account and returns it with its first token, which the owner sees under its name. */
+export async function openAccount(
+  env: NodeJS.ProcessEnv,
+  email: string,
+  name: string,
+  tokenName = 'operator',
+): Promise<Owner> {
   const command = join(import.meta.dirname, '../../operator/admin.ts');
-  const args = [command, 'account', 'create', '--email', email, '--name', name, '--token', 'npm start'];
+  const args = [command, 'account', 'create', '--email', email, '--name', name, '--token-name', tokenName];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout);
 }
