@@ -1,7 +1,7 @@
 /** The texts of the demo: what stands in place of its template's placeholders, per file and in their order. */
 const owner = 'Rosa Whitlock';
 const street = '4 Harbour Row';
-const town = 'Saltmere SM1 4QA';
+const town = 'Saltmere SX1 4QA';
 const picture = 'A sash window with a plant on its sill';
 const plan = 'A drawing of a house, a ruler and a cup of coffee on a desk';
 
@@ -13,12 +13,12 @@ const texts: Record<string, readonly string[]> = {
     'hello@workshop.example',
     street,
     town,
-    '8 am to 5 pm',
-    '8 am to 5 pm',
-    '8 am to 5 pm',
-    '8 am to 5 pm',
-    '8 am to 3 pm',
-    'by appointment',
+    '08:00–17:00',
+    '08:00–17:00',
+    '08:00–17:00',
+    '08:00–17:00',
+    '08:00–15:00',
+    '09:00–12:00',
     'closed',
     'On public holidays the workshop is closed.',
   ],
@@ -26,7 +26,7 @@ const texts: Record<string, readonly string[]> = {
     'Kitchens',
     'Frames in ash or oak, and doors that close without a sound. For rooms where nothing is square.',
     'Stairs',
-    'New flights, and old ones made safe. You can use yours again on the evening of the same day.',
+    'New flights, and old ones made safe. You can use your stairs again the same evening.',
     'Windows',
     'Sashes repaired where the wood is sound, copied where it is not, and draught-proofed either way.',
     'A visit',

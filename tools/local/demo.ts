@@ -20,7 +20,7 @@ export async function ensureOwner(stack: Addresses): Promise<Owner> {
   const known = readJson<Owner>(file);
   const answer = known && (await callApi(stack.baseUrl, '/v1/account', { token: known.access_token }));
   if (known && answer?.status === 200) return known;
-  const owner = await openAccount(stack.env, ownersEmail, 'Owner');
+  const owner = await openAccount(stack.env, ownersEmail, 'Owner', 'npm start');
   writePrivate(file, JSON.stringify(owner));
   return owner;
 }
@@ -52,20 +52,21 @@ export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: 
   return { ...demo, live_deployment_id: deployment.id };
 }
 
-/** Replaces the template's placeholders, by a commit to each repository that has some. */
-async function writeTexts(stack: Stack, owner: Owner, { id }: Demo): Promise<void> {
+/** Replaces the placeholders of each repository that is still the template's, by a commit. */
+async function writeTexts(stack: Stack, { access_token: token }: Owner, { id }: Demo): Promise<void> {
   const query = new URLSearchParams(demoFiles.map((path): [string, string] => ['path', path]));
-  const { items } = await call(stack, owner, `/v1/sites/${id}/files?${query}`);
-  const files = items as { path: string; text: string; repository: string }[];
-  for (const repository of ['source', 'content']) {
-    const changes = files.flatMap((file) => {
-      const text = file.repository === repository ? fillPlaceholders(file.path, file.text) : undefined;
-      return text === undefined ? [] : [{ path: file.path, text }];
-    });
-    if (changes.length === 0) continue;
-    await call(stack, owner, `/v1/sites/${id}/commits`, { message: 'Write the texts of the demo', changes });
+  const { status, body } = await callApi(stack.baseUrl, `/v1/sites/${id}/files?${query}`, { token });
+  if (status !== 200) return; // One of them is gone: the site is somebody's work.
+  const files = Map.groupBy(body.items as SourceFile[], ({ repository }) => repository);
+  for (const [, own] of files) {
+    const changes = own.map(({ path, text }) => ({ path, text: fillPlaceholders(path, text) }));
+    if (changes.some(({ text }) => text === undefined)) continue;
+    const commit = { message: 'Write the texts of the demo', changes, expected_head: own[0]?.commit };
+    await callApi(stack.baseUrl, `/v1/sites/${id}/commits`, { token, body: commit });
   }
 }
+
+type SourceFile = { path: string; text: string; repository: string; commit: string };
 
 async function call(stack: Stack, { access_token: token }: Owner, path: string, body?: unknown) {
   const answer = await callApi(stack.baseUrl, path, { token, body, headers: { prefer: 'wait=5' } });
