@@ -1,11 +1,13 @@
 /** Our end of the `pre-receive` hook's pipe: receives the push, returns the decision. */
+import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type BuildSettings, looksLikeKey, settingsFile } from '#providers/build-settings.ts';
 import { printable } from '#providers/paths.ts';
-import { hooksDir } from '#providers/repositories/git.ts';
+import { gitEnvironment, hooksDir } from '#providers/repositories/git.ts';
 import { call, renderCalls } from '#rules/calls/calls.ts';
+import { olderGit, oldestGit } from '#runtime/git-version.mjs';
 import type { Address } from './access.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Violation } from './rules.ts';
@@ -22,9 +24,14 @@ export type Decision = { accepted: boolean; lines: string[] };
 const linesMax = 20;
 const requestBytesMax = 1_048_576;
 
-/** Throws if git would ignore the hook, because it is missing or not executable: then every push would be accepted. */
+/**
+ * Throws if git would ignore the hook: then every push would be accepted. A hook may be missing or not executable, and a
+ * git before 2.31 ignores all of our settings.
+ */
 export function assertHookRuns(): void {
   accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
+  const old = olderGit(execFileSync('git', ['--version'], { encoding: 'utf8', env: gitEnvironment() }));
+  if (old !== undefined) throw new Error(`git ${old} is too old: install git ${oldestGit} or newer`);
 }
 
 /** Waits for the request of the hook and responds. Returns silently if the push ends before its hook. */

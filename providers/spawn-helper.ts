@@ -116,9 +116,19 @@ export async function writeWithBackpressure(stdin: Writable, chunk: Buffer | str
   });
 }
 
+/** Only this user can access it. A long or closed TMPDIR has no place for a socket, whose address has at most 103 bytes. */
+function makeFolder(): string {
+  const name = 'frontage-spawn-helper-';
+  try {
+    if (Buffer.byteLength(tmpdir()) <= 60) return mkdtempSync(join(tmpdir(), name));
+  } catch {
+    // Another user's.
+  }
+  return mkdtempSync(join('/tmp', name));
+}
+
 function startHelper(): SpawnHelper {
-  // Only this user can access the folder.
-  const folder = mkdtempSync(join(tmpdir(), 'frontage-spawn-helper-'));
+  const folder = makeFolder();
   const address = join(folder, 'streams');
   const child = fork(join(import.meta.dirname, 'spawn-helper-process.mjs'), [address], {
     env: {},

@@ -95,10 +95,12 @@ export function wallCommand(
   program: string,
   { groups = [], hasFilter = true }: WallOptions = {},
 ): string[] {
-  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; shift; exec "$@"';
+  // A lower limit of the system stays.
+  const limit = 'ulimit -n 4096 2> /dev/null || true';
+  const join = `for f in $1; do echo $$ > "$f" || exit 70; done; shift; ${limit}; exec "$@"`;
   return [
     ...['/bin/sh', '-c', join, 'enter', groups.join(' ')],
-    ...['nice', '-n', '5', 'prlimit', '--core=0', '--nofile=4096'],
+    ...['nice', '-n', '5', 'prlimit', '--core=0'],
     ...dropUser(),
     ...namespaces(kind, hasFilter, ownFolders(program)),
     ...[program, ...switches, ...(kind === 'outer' ? ['--no-sandbox'] : [])],

@@ -1,5 +1,6 @@
 /** Runs the machine's `git` on one bare repository, in an environment built from scratch. */
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 
@@ -96,11 +97,17 @@ export const historicFaults = [
   'badFilemode',
 ];
 
+/** The folder of the caller's own git comes first: it may be newer than the system's. */
+const ownFolder = (process.env.PATH ?? '')
+  .split(':')
+  .find((folder) => isAbsolute(folder) && existsSync(join(folder, 'git')));
+const path = [...new Set([...(ownFolder ? [ownFolder] : []), '/usr/local/bin', '/usr/bin', '/bin'])].join(':');
+
 /** The whole environment of a git process. `extra` are further settings, as for `git -c`. */
 export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const all = Object.entries({ ...settings, ...extra });
   const environment: Record<string, string> = {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
+    PATH: path,
     HOME: '/nonexistent',
     LC_ALL: 'C.UTF-8',
     GIT_CONFIG_NOSYSTEM: '1',

@@ -143,12 +143,12 @@ function enter(
   { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
 ): string[] {
   const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
-  const limit = '[ -z "$3" ] || ulimit -d "$3" 2> /dev/null || true';
+  const limit = 'ulimit -n 8192 2> /dev/null || true; [ -z "$3" ] || ulimit -d "$3" 2> /dev/null || true';
   const kilobytes = memoryBytes === undefined ? '' : String(Math.ceil((memoryBytes + reservedBytes) / 1024));
   return [
     ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
     ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
-    ...['prlimit', '--core=0', '--nofile=8192'],
+    ...['prlimit', '--core=0'],
     ...dropUser(),
     ...enclosed,
   ];

@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -163,14 +164,27 @@ function addressOf(launcher: number): string {
 }
 
 /** A process of its own that launches: its script has `launch` and `env`. */
-function startParent(script: string): ChildProcess & { stdout: Readable } {
+function startParent(script: string, own: NodeJS.ProcessEnv = {}): ChildProcess & { stdout: Readable } {
   const launcher = join(import.meta.dirname, '../../providers/spawn-helper.ts');
   const code = `import { spawnByHelper } from ${JSON.stringify(launcher)}; const env = ${JSON.stringify(env)}; ${script}`;
   return spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: {},
+    env: own,
   }) as ChildProcess & { stdout: Readable };
 }
+
+test('programs run where TMPDIR is too long for a socket, or missing', async () => {
+  for (const TMPDIR of [mkdtempSync(join(tmpdir(), 'x'.repeat(100))), '/nonexistent']) {
+    const parent = startParent(
+      `
+      const program = await spawnByHelper('/bin/echo', ['here'], { env });
+      for await (const part of program.stdout) process.stdout.write(part);`,
+      { TMPDIR },
+    );
+    expect(await text(parent.stdout)).toBe('here\n');
+    rmSync(TMPDIR, { recursive: true, force: true });
+  }
+});
 
 test('a short command exits together with its helper', async () => {
   const parent = startParent(`

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { olderGit } from '#runtime/git-version.mjs';
 import { pathOf } from '#test/stack/requirements.ts';
 import { identify } from '#tools/local/process-id.mjs';
 import { clone, lock, machine, program, useBareClone } from './bare-clone.ts';
@@ -84,6 +85,16 @@ test('without Temporal nothing is installed, and one line names three ways', asy
   );
   expect(calls()).toEqual([]);
   expect(existsSync(join(clone, 'node_modules'))).toBe(false);
+});
+
+test('a git that is too old is refused before anything is installed', async () => {
+  program('git', 'echo git version 2.34.1');
+  const { ended, said } = run();
+  expect(await ended).toBe(1);
+  expect(await said).toContain('✗ git 2.34.1 is too old. Install git 2.38 or newer');
+  expect(calls()).toEqual([]);
+  for (const version of ['2.38.0', '2.50.1 (Apple Git-155)', '3.0.0'])
+    expect(olderGit(`git version ${version}`)).toBe(undefined);
 });
 
 test('a Node that is too old installs one that is not', { tags: 'node' }, async () => {

@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { olderGit, oldestGit } from '#runtime/git-version.mjs';
 import { findTemporal, presentTemporal } from '#tools/local/services/temporal-cli.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { canInstallNode, findNode, installNode } from './own-node.mjs';
@@ -34,7 +35,9 @@ function checkMachine() {
   if (Number(node.split('.')[0]) < 20) {
     fail(`Node ${node} is too old. Install Node 20 or newer from your system's packages or nodejs.org.`);
   }
-  if (!works('git')) fail('git is missing. Install it (on Debian: apt install git).');
+  if (!works('git')) fail(`git is missing. Install git ${oldestGit} or newer (on Debian: apt install git).`);
+  const old = olderGit(spawnSync('git', ['--version'], { encoding: 'utf8' }).stdout);
+  if (old !== undefined) fail(`git ${old} is too old. Install git ${oldestGit} or newer, and put it first on PATH.`);
   if (!findNode(root) && !canInstallNode(root)) {
     fail(`Node ${node} cannot run this, and npm has no other for this machine. Install Node 24 from nodejs.org.`);
   }
@@ -96,6 +99,11 @@ async function installMissing(options) {
   if (!works('npm')) fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
   if (!isInstalled(root, { development })) await installPackages(root, { development }, options);
   if (!findNode(root)) await installNode(root, options);
+  if (!findNode(root)) {
+    fail(
+      `Node 24 does not run in ${root}. Install it from nodejs.org, or move the clone to a file system without noexec.`,
+    );
+  }
   options.show('');
   console.log(`✓ packages installed (${Math.round((performance.now() - start) / 1000)} s)`);
 }

@@ -58,6 +58,7 @@ async function importFolder(docker: Docker, dataDir: string, id: string, onProgr
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<number | null>((resolve, reject) => tar.once('error', reject).once('exit', resolve));
+  ended.catch(() => {}); // Awaited below, after the import.
   const changes = [
     `LABEL ${label}=${id}`,
     'ENV PATH=/usr/bin',

@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '#tools/local/user-error.ts';
@@ -58,7 +57,8 @@ export type PostgresUser = {
  * folder (a clone in root's home), the process retains the one capability for that.
  */
 export async function postgresUser(binaries: PostgresBinaries, dataFolder: string): Promise<PostgresUser> {
-  if (userInfo().uid !== 0) return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };
+  if (process.getuid?.() !== 0)
+    return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };
   const ids = (await lookUp('postgres')) ?? (await lookUp('nobody'));
   if (!ids)
     throw new UserError('PostgreSQL cannot run as root. Add a user named postgres (useradd --system postgres).');

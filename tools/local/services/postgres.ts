@@ -123,12 +123,10 @@ async function initialise({ dir, binaries, user, passwords, durable, log }: Init
   try {
     await promisify(execFile)(call.command, call.args, { cwd: '/', ...call.user });
   } catch (cause) {
-    throw new UserError(
-      `PostgreSQL could not create its data folder: ${lastLine((cause as { stderr?: string }).stderr)}`,
-      {
-        cause,
-      },
-    );
+    const { stderr = '', message } = cause as Error & { stderr?: string };
+    // What follows is that initdb removes what it has made.
+    const reason = /^.*(?:FATAL|PANIC|error):.*$/m.exec(stderr)?.[0] ?? message;
+    throw new UserError(`PostgreSQL could not create its data folder: ${reason}`, { cause });
   } finally {
     await rm(passwordFile, { force: true });
   }

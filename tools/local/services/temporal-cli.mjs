@@ -54,7 +54,10 @@ export async function findTemporal(log, options = {}) {
   const found = await presentTemporal(options.cache);
   if (found) return found;
   const { cache = cacheFolder(), from = testAddresses() ?? addresses } = options;
-  await mkdir(cache, { recursive: true });
+  const elsewhere = 'Set XDG_CACHE_HOME to a folder that you may write to and run programs from.';
+  await mkdir(cache, { recursive: true }).catch((/** @type {Error} */ { message }) => {
+    throw new Error(`The Temporal CLI needs a folder: ${message}. ${elsewhere}`);
+  });
   await removeAbandoned(cache);
   const folder = await mkdtemp(join(cache, 'temporal-'));
   try {
@@ -65,6 +68,8 @@ export async function findTemporal(log, options = {}) {
     const cached = cachedAt(cache);
     // Two clones may do this at once; each rename replaces a complete file.
     await rename(made, cached);
+    if (!executable(cached))
+      throw new Error(`${cached} cannot be run: its file system may be mounted noexec. ${elsewhere}`);
     return cached;
   } finally {
     await rm(folder, { recursive: true, force: true });
