@@ -1,5 +1,5 @@
 /** Selects the sandbox that this machine supports. */
-import { access } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { homedir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,6 +20,7 @@ import type { WarmOptions } from './warm-pool.ts';
 /** Older engines let a container's files reach the host through the archive calls. We make none, but log a warning. */
 const safeEngine = [29, 5, 1];
 const engineAnswersMs = 5_000;
+const usualSocket = '/var/run/docker.sock';
 /** Memory that a warm sandbox uses while it waits. */
 const idleBytes = 0.7 * 1024 ** 3;
 
@@ -95,7 +96,7 @@ function messageOf(error: unknown): string {
 
 async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
   const docker = await findEngine(options.dockerHost);
-  if (!docker) throw new Error('No container engine is responding.');
+  if (!docker) throw new Error(await whyNoEngine(options.dockerHost));
   const [{ Version }, { MemTotal }] = await Promise.all([docker.version(), docker.info()]);
   if (isOlder(Version, safeEngine)) {
     options.log.warn(
@@ -137,10 +138,21 @@ function warmOptions({ warm, log }: OpenSandboxOptions, memoryBytes: number): Wa
   return { count, limits: warm.limits, after: warm.after, info: log.info };
 }
 
+async function whyNoEngine(dockerHost: string): Promise<string> {
+  const none = 'No container engine is responding.';
+  if (dockerHost)
+    return /^(unix|tcp|http):/.test(dockerHost) ? none : `DOCKER_HOST is ${dockerHost}, not unix:// or tcp://`;
+  const closed = await access(usualSocket, constants.W_OK).then(
+    () => false,
+    (error) => error.code === 'EACCES',
+  );
+  return closed ? `${usualSocket} is closed to your user` : none;
+}
+
 /** Returns the engine at the address, or the first that responds at the usual socket paths. */
 export async function findEngine(dockerHost: string): Promise<Docker | undefined> {
   const usual = [
-    '/var/run/docker.sock',
+    usualSocket,
     ...['.docker/run', '.colima/default', '.orbstack/run'].map((folder) => join(homedir(), folder, 'docker.sock')),
   ];
   const hosts = dockerHost ? [dockerHost] : usual.map((path) => `unix://${path}`);

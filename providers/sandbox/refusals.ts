@@ -45,7 +45,10 @@ export function explainRefusal(kind: SandboxKind, machine: Machine, detail: stri
 
 function explainEngine(machine: Machine, detail: string): Explanation {
   if (!/^No container engine is responding/.test(detail)) {
-    return { reason: `The container engine does not work: ${firstLine(detail)}.`, remedy: '' };
+    const remedy = /is closed to your user$/.test(detail)
+      ? 'Add your user to the group docker, and sign in again.'
+      : '';
+    return { reason: `The container engine does not work: ${firstLine(detail)}.`, remedy };
   }
   const reason = 'No container engine is responding.';
   const remedy =

@@ -119,4 +119,6 @@ test('bubblewrap is used if no engine responds', { tags: 'bubblewrap', timeout: 
 test('a named engine that does not respond is an error, never another sandbox', async () => {
   const asked = openSandbox({ ...options, mode: 'docker', dockerHost: 'unix:///nowhere/docker.sock' });
   await expect(asked).rejects.toThrow('No container engine is responding.');
+  const remote = openSandbox({ ...options, mode: 'docker', dockerHost: 'ssh://there' });
+  await expect(remote).rejects.toThrow('DOCKER_HOST is ssh://there, not unix:// or tcp://');
 });

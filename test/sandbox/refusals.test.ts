@@ -41,6 +41,13 @@ const cases: { what: string; kind: SandboxKind; machine: Partial<Machine>; detai
     says: 'The container engine does not work: no space left on device.',
   },
   {
+    what: 'an engine of other users',
+    kind: 'docker',
+    machine: {},
+    detail: '/var/run/docker.sock is closed to your user',
+    says: 'The container engine does not work: /var/run/docker.sock is closed to your user. Add your user to the group docker, and sign in again.',
+  },
+  {
     what: 'no bubblewrap',
     kind: 'bubblewrap',
     machine: { missing: ['bwrap'] },
