@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { cardPicture } from '#rules/looks.ts';
 import { until } from '#test/stack/until.ts';
 import { createRenderingFixture, errorOf, goodPage, sizeOf } from './fixture.ts';
@@ -17,13 +17,15 @@ type Compared = { page: string; change: string; width: number | null };
 
 // A busy machine shows pages slowly.
 vi.setConfig({ testTimeout: 150_000 });
-const fixture = await createRenderingFixture({ withBrowser: true });
+let fixture: Awaited<ReturnType<typeof createRenderingFixture>>;
+beforeAll(async () => {
+  fixture = await createRenderingFixture({ withBrowser: true });
+}, 60_000);
 afterAll(() => fixture.close());
-const { owner } = fixture;
 
 async function picture(deployment: string, query = ''): Promise<{ type: string | null; bytes: Buffer }> {
   const answer = await fetch(`${fixture.url}/v1/deployments/${deployment}/screenshot${query}`, {
-    headers: { authorization: `Bearer ${owner.token}`, prefer: 'wait=50' },
+    headers: { authorization: `Bearer ${fixture.owner.token}`, prefer: 'wait=50' },
   });
   const bytes = Buffer.from(await answer.arrayBuffer());
   expect(answer.status, bytes.subarray(0, 300).toString()).toBe(200);
@@ -69,7 +71,7 @@ test('a picture shows the very version, and nothing of another site', async () =
 test('a page that never ends keeps no other site waiting', async () => {
   const endless = await fixture.show({ 'index.html': goodPage('<script>for (;;) {}</script>') });
   const calm = await fixture.show({ 'index.html': goodPage('Calm') });
-  const asked = owner.call('GET', `/v1/deployments/${endless.deployment}/screenshot`, {
+  const asked = fixture.owner.call('GET', `/v1/deployments/${endless.deployment}/screenshot`, {
     headers: { prefer: 'wait=50' },
   });
   const after = await picture(calm.deployment);
@@ -100,12 +102,12 @@ test('a comparison names the pages that look different, where, and what only mov
     'new.html': goodPage('New'),
     'style.css': 'b { color: blue }',
   });
-  const asked = await owner.call('POST', `/v1/deployments/${second}/comparisons`, {
+  const asked = await fixture.owner.call('POST', `/v1/deployments/${second}/comparisons`, {
     body: {},
     headers: { prefer: 'respond-async' },
   });
   const read = async () =>
-    (await owner.call('GET', `/v1/comparisons/${asked.body.id}`, { headers: { prefer: 'wait=20' } })).body;
+    (await fixture.owner.call('GET', `/v1/comparisons/${asked.body.id}`, { headers: { prefer: 'wait=20' } })).body;
   const { pages, unchanged, against } = await until(read, ({ status }) => status === 'done', 120_000);
   expect(against).toBe(first);
   expect(pages.map(({ page, change, width }: Compared) => [page, change, width])).toEqual([
@@ -125,7 +127,7 @@ test('a comparison names the pages that look different, where, and what only mov
   }
   const { url, width, height } = pages[0].picture;
   const sent = await fetch(`${fixture.url}${new URL(url).pathname}`, {
-    headers: { authorization: `Bearer ${owner.token}` },
+    headers: { authorization: `Bearer ${fixture.owner.token}` },
   });
   expect(sizeOf(Buffer.from(await sent.arrayBuffer()))).toEqual({ type: 'webp', width, height });
 
@@ -151,10 +153,10 @@ test('a direction of a sketch is drawn, and its scripts do not run', async () =>
     name: `D${n}`,
     html: shown(body),
   }));
-  const { body: sketch } = await owner.call('POST', '/v1/sketches', { body: { title: 'T', directions } });
+  const { body: sketch } = await fixture.owner.call('POST', '/v1/sketches', { body: { title: 'T', directions } });
   const draw = async (query: string) => {
     const answer = await fetch(`${fixture.url}/v1/sketches/${sketch.id}/screenshot?format=png&${query}`, {
-      headers: { authorization: `Bearer ${owner.token}`, prefer: 'wait=50' },
+      headers: { authorization: `Bearer ${fixture.owner.token}`, prefer: 'wait=50' },
     });
     return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
   };
@@ -163,7 +165,7 @@ test('a direction of a sketch is drawn, and its scripts do not run', async () =>
   expect(scripted.bytes.equals(first.bytes)).toBe(true);
   expect(blue.bytes.equals(first.bytes)).toBe(false);
   expect((await draw('direction=4')).status).toBe(404);
-  await owner.call('DELETE', `/v1/sketches/${sketch.id}`);
+  await fixture.owner.call('DELETE', `/v1/sketches/${sketch.id}`);
   expect((await draw('direction=1')).status).toBe(404);
 });
 
