@@ -29,7 +29,10 @@ for (const [name, kind] of Object.entries(kinds)) {
     const machine = await makeMachine({ ...kind, npmCache: materials.npmCache, env: materials.trust });
     onTestFinished(() => machine.remove());
     await offerDownloads(machine, materials, 'work');
-    const output = await runTests(machine, isLong ? [] : ['test/rules', 'test/sandbox/sites.test.ts']);
+    const output = await runTests(
+      machine,
+      isLong ? [] : ['test/rules', 'test/sandbox/sites.test.ts', 'test/acceptance/publishing.test.ts'],
+    );
     expect(output.trimEnd().split('\n').at(-1), output.slice(-20_000)).toMatch(/^[1-9]\d* passed, 0 failed$/);
     if (isLong) expect(output).toContain('Tests were skipped because this machine lacks programs:');
   }, 5_400_000);

@@ -35,12 +35,12 @@ export async function addSystem(folder: string): Promise<void> {
 }
 
 /**
- * A hard link where the file has the modes that a build needs, else a copy, which shares the bytes on file systems that can. A link fails on
- * another file system, and for files of other users.
+ * A hard link where the file is ours and has the modes that a build needs, else a copy, which shares the bytes on file systems that can. A
+ * link fails on another file system.
  */
 async function shareFile(from: string, to: string): Promise<void> {
-  const { mode } = await stat(from);
-  if ((mode & 0o777) === 0o755 && (await isLinked(from, to))) return;
+  const { mode, uid } = await stat(from);
+  if ((mode & 0o777) === 0o755 && uid === process.getuid?.() && (await isLinked(from, to))) return;
   await copyFile(from, to, constants.COPYFILE_FICLONE);
 }
 
