@@ -1,6 +1,7 @@
 /** The only reader of the environment. It reports all problems at once, and returns a frozen configuration. */
 
 import { readFileSync } from 'node:fs';
+import { delimiter, isAbsolute } from 'node:path';
 import { domainsConfig } from './config/domains.ts';
 import { edgesConfig } from './config/edges.ts';
 import { featuresConfig, signInConfig } from './config/features.ts';
@@ -17,6 +18,9 @@ const environment = settings.superRefine((values, check) => {
     if (!isMet(values)) check.addIssue({ code: 'custom', path: [setting], message });
   }
 });
+
+/** Where this process looks for programs. */
+export const programFolders = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
 
 export type Config = ReturnType<typeof readConfig>;
 

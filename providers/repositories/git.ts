@@ -1,8 +1,9 @@
 /** Runs the machine's `git` on one bare repository, in an environment built from scratch. */
 import { existsSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
+import { programFolders } from '#runtime/config.ts';
 
 /**
  * A repository for git: its folder, and the folder with the objects of a push that is not accepted yet. `limits` are
@@ -98,9 +99,7 @@ export const historicFaults = [
 ];
 
 /** The folder of the caller's own git comes first: it may be newer than the system's. */
-const ownFolder = (process.env.PATH ?? '')
-  .split(':')
-  .find((folder) => isAbsolute(folder) && existsSync(join(folder, 'git')));
+const ownFolder = programFolders.find((folder) => existsSync(join(folder, 'git')));
 const path = [...new Set([...(ownFolder ? [ownFolder] : []), '/usr/local/bin', '/usr/bin', '/bin'])].join(':');
 
 /** The whole environment of a git process. `extra` are further settings, as for `git -c`. */
