@@ -1,7 +1,8 @@
 /** What decides which sandboxes work on this machine. */
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
-import { toolsEnv } from './process-sandbox.ts';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { findClosed, openWay, toolsEnv } from './process-sandbox.ts';
 import { namespacePrograms } from './refusals.ts';
 
 export type Machine = {
@@ -15,7 +16,7 @@ export type Machine = {
   isAppArmorRestricting: boolean;
   /** Programs of the sandboxes that are not installed. */
   missing: string[];
-  /** The first folder on the way to the image that the user of builds may not enter. */
+  /** The first folder on the way to the image that the user of builds may not enter, if root cannot open the way. */
   unreadable: string | undefined;
 };
 
@@ -34,7 +35,7 @@ export function readMachine(dataDir: string): Machine {
     unprivilegedNamespaces: read('/proc/sys/kernel/unprivileged_userns_clone').trim() !== '0',
     isAppArmorRestricting: read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns').trim() === '1',
     missing: ['bwrap', ...namespacePrograms].filter((program) => !isInstalled(program)),
-    unreadable: isRoot ? findClosed(resolve(dataDir, 'sandbox')) : undefined,
+    unreadable: isRoot ? findBarrier(resolve(dataDir, 'sandbox')) : undefined,
   };
 }
 
@@ -57,8 +58,8 @@ function isInstalled(program: string): boolean {
   });
 }
 
-function findClosed(folder: string): string | undefined {
-  const above = dirname(folder) === folder ? undefined : findClosed(dirname(folder));
-  const isOpen = !existsSync(folder) || (statSync(folder).mode & constants.S_IXOTH) !== 0;
-  return above ?? (isOpen ? undefined : folder);
+function findBarrier(folder: string): string | undefined {
+  const [program = '', ...args] = [...openWay(folder), 'true'];
+  const { status } = spawnSync(program, args, { env: toolsEnv, cwd: '/' });
+  return status === 0 ? undefined : findClosed(folder);
 }

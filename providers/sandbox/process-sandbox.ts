@@ -1,8 +1,9 @@
 /** What bubblewrap and namespaces have in common: builds as child processes, limited by control groups where we may set them. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, existsSync, statSync } from 'node:fs';
+import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
 import { exitOf, killer } from './child-process.ts';
@@ -49,7 +50,8 @@ export async function openProcessSandbox(
 ): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new Error('Namespaces are a part of Linux.');
   const image = await makeImageFolder(options.dataDir, options.onProgress);
-  const { place, enclose } = await findWorking(image.path, await writeFilter(image.path), enclosures);
+  const root = await realpath(image.path);
+  const { place, enclose } = await findWorking(root, await writeFilter(root), enclosures);
   if (!place.filter)
     options.warn?.('The system call filter cannot be loaded here: builds reach all of the kernel’s calls.');
   const groups = await findControlGroups(options.owner);
@@ -61,7 +63,7 @@ export async function openProcessSandbox(
   }
 
   const start = async (purpose: string, limits: ContainerLimits) =>
-    startContainer(enclose(place, limits), place.filter, {
+    startContainer(enclose(place, limits), place, {
       group: await groups.make({ purpose, limits }),
       memoryBytes: groups.limited ? undefined : limits.memoryBytes,
     });
@@ -88,7 +90,7 @@ async function findWorking(root: string, filter: string | undefined, enclosures:
     : [{ root, filter }]) {
     for (const enclose of place.filter ? enclosures : enclosures.slice(0, 1)) {
       try {
-        await attempt(enclose(place, trialLimits), place.filter);
+        await attempt(enclose(place, trialLimits), place);
         return { place, enclose };
       } catch (error) {
         // A machine that was too busy for the trial says nothing about the filter.
@@ -101,22 +103,22 @@ async function findWorking(root: string, filter: string | undefined, enclosures:
 }
 
 /** Runs Node in the enclosure, which tells what it may do. */
-async function attempt(enclosed: string[], filter: string | undefined): Promise<void> {
+async function attempt(enclosed: string[], place: Place): Promise<void> {
   const status = "process.stdout.write(require('fs').readFileSync('/proc/self/status'))";
-  const [program = '', ...args] = enter(enclosed, filter, { groups: [] });
+  const [program = '', ...args] = enter(enclosed, place, { groups: [] });
   const { stdout } = await run(program, [...args, 'node', '-e', status], { timeout: 20_000, env: toolsEnv, cwd: '/' });
   const told = (name: string) => new RegExp(`^${name}:\\s*(\\w+)`, 'm').exec(stdout)?.[1];
   const isHeld = /^0+$/.test(told('CapEff') ?? '') && /^0+$/.test(told('CapPrm') ?? '') && told('NoNewPrivs') === '1';
   if (!isHeld) throw new Error('The enclosed program keeps privileges.');
-  if (filter && told('Seccomp') !== '2') throw new Error('The enclosed program has no system call filter.');
+  if (place.filter && told('Seccomp') !== '2') throw new Error('The enclosed program has no system call filter.');
 }
 
 async function startContainer(
   enclosed: string[],
-  filter: string | undefined,
+  place: Place,
   { group, memoryBytes }: { group: ControlGroup; memoryBytes: number | undefined },
 ): Promise<WarmContainer> {
-  const [program = '', ...args] = enter(enclosed, filter, { groups: group.entries, memoryBytes });
+  const [program = '', ...args] = enter(enclosed, place, { groups: group.entries, memoryBytes });
   const rehearsal = group.purpose === warmPurpose ? ['rehearse', 'pause-when-busy'] : [];
   const child = spawn(program, [...args, ...runnerCommand, ...rehearsal], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -139,7 +141,7 @@ const reservedBytes = 3 * 1024 ** 3;
  */
 function enter(
   enclosed: string[],
-  filter: string | undefined,
+  { root, filter }: Place,
   { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
 ): string[] {
   const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
@@ -149,9 +151,31 @@ function enter(
     ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
     ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
     ...['prlimit', '--core=0'],
+    ...openWay(root),
     ...dropUser(),
     ...enclosed,
   ];
+}
+
+/**
+ * As root, let the user of builds reach the image if a folder on the way is closed, as /root is. In a mount namespace of its own, an empty
+ * folder covers the closed one, and the image is mounted in it at its own path. So nothing is left on the host, no folder has to exist, and no
+ * path leads into the closed one. The subshell keeps any working folder below the cover from the build. The source of the second mount is
+ * `.`, which leads below the cover; a canonical path would not.
+ */
+export function openWay(root: string): string[] {
+  const closed = process.getuid?.() === 0 ? findClosed(root) : undefined;
+  if (!closed) return [];
+  const cover = 'umask 022; cd "$1"; mount -t tmpfs -o mode=0711 tmpfs "$2"; mkdir -p "$1"';
+  const mounts = `set -e; (${cover}; mount --no-canonicalize --bind -o ro . "$1"); shift 2; exec "$@"`;
+  return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounts, 'open', root, closed];
+}
+
+/** The first folder on the way that other users may not enter. */
+export function findClosed(folder: string): string | undefined {
+  const above = dirname(folder) === folder ? undefined : findClosed(dirname(folder));
+  const isOpen = !existsSync(folder) || (statSync(folder).mode & constants.S_IXOTH) !== 0;
+  return above ?? (isOpen ? undefined : folder);
 }
 
 /** As root, change the user before the namespaces are created; otherwise files would be written as the host's root. */

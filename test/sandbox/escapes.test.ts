@@ -1,16 +1,17 @@
 /** Programs that look for a way out of each kind of sandbox. One build runs many of them, and tells what each achieved. */
-import { type StdioOptions, spawn, spawnSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { execFileSync, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, onTestFinished, type TestOptions, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, type TestOptions, test } from 'vitest';
+import { makeImageFolder } from '#providers/sandbox/image/image.ts';
 import { openNamespacesSandbox } from '#providers/sandbox/namespaces.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { build, dataDir, newOwner, openKind, siteThatWrites } from './fixture.ts';
 import { nativeCalls } from './hostile/native.ts';
-import { describeKinds, kinds, systemHas } from './kinds.ts';
+import { describeKinds, type Kind, kinds, systemHas } from './kinds.ts';
 
 const isNative = process.platform === 'linux' && process.arch === 'x64';
 const refused = { EPERM: -1, ENOSYS: -38, EAFNOSUPPORT: -97 };
@@ -94,8 +95,34 @@ async function tell(sandbox: Sandbox, ...programs: string[]) {
   return JSON.parse(String(files.get('told.json')));
 }
 
+type Told = Awaited<ReturnType<typeof tell>>;
+
+/** No path, descriptor, signal or switch led out. */
+function expectHeld(kind: Kind, told: Told): void {
+  for (const root of told.roots) expect(root === 'EACCES' || root).toEqual(told.root);
+  expect(told.root.sort()).toEqual(expect.arrayContaining(['dev', 'etc', 'lib', 'opt', 'proc', 'tmp', 'usr']));
+  expect(told.root).not.toEqual(expect.arrayContaining(['home']));
+  for (const [path, flags] of told.mounts) {
+    if (/^\/(tmp|opt\/frontage\/site)$/.test(path)) expect(flags).toMatch(/nosuid,nodev/);
+    else if (!/^\/(proc|dev|sys)/.test(path)) expect([path, flags]).toEqual([path, expect.stringMatching(/^ro\b/)]);
+  }
+  if (kind !== 'namespaces' || systemHas('hostname')) expect(told.hostname).not.toBe(hostname());
+  expect(told.privileged).toEqual([]);
+  for (const target of told.open) expect(target).toMatch(/^(socket|pipe|anon_inode):|^\/dev\/null$|^\/site|^ENOENT$/);
+  expect(told.signals).toEqual(['ESRCH', 'ESRCH']);
+  expect(told.shared).not.toBe('WRITTEN');
+  // The limit of the user namespace, where control groups have one too.
+  if (kind === 'namespaces') expect(told.processes).toBe('256');
+  expect(told.devices).not.toContain('mem');
+  expect(told.switches).not.toContain('WRITTEN');
+  const own = spawnSync('sh', ['-c', 'for n in ipc mnt net pid uts; do readlink /proc/self/ns/$n; done'], {
+    encoding: 'utf8',
+  });
+  for (const name of own.stdout.trim().split('\n')) expect(told.namespaces).not.toContain(name);
+}
+
 describeKinds((kind) => {
-  let told: Awaited<ReturnType<typeof tell>>;
+  let told: Told;
   beforeAll(async () => {
     const sandbox = await openKind(kind);
     told = await tell(sandbox, ways, isNative ? native(calls) : '');
@@ -103,26 +130,7 @@ describeKinds((kind) => {
   }, 300_000);
 
   test('no path, descriptor, signal or switch leads out', async () => {
-    for (const root of told.roots) expect(root === 'EACCES' || root).toEqual(told.root);
-    expect(told.root.sort()).toEqual(expect.arrayContaining(['dev', 'etc', 'lib', 'opt', 'proc', 'tmp', 'usr']));
-    expect(told.root).not.toEqual(expect.arrayContaining(['home']));
-    for (const [path, flags] of told.mounts) {
-      if (/^\/(tmp|opt\/frontage\/site)$/.test(path)) expect(flags).toMatch(/nosuid,nodev/);
-      else if (!/^\/(proc|dev|sys)/.test(path)) expect([path, flags]).toEqual([path, expect.stringMatching(/^ro\b/)]);
-    }
-    if (kind !== 'namespaces' || systemHas('hostname')) expect(told.hostname).not.toBe(hostname());
-    expect(told.privileged).toEqual([]);
-    for (const target of told.open) expect(target).toMatch(/^(socket|pipe|anon_inode):|^\/dev\/null$|^\/site|^ENOENT$/);
-    expect(told.signals).toEqual(['ESRCH', 'ESRCH']);
-    expect(told.shared).not.toBe('WRITTEN');
-    // The limit of the user namespace, where control groups have one too.
-    if (kind === 'namespaces') expect(told.processes).toBe('256');
-    expect(told.devices).not.toContain('mem');
-    expect(told.switches).not.toContain('WRITTEN');
-    const own = spawnSync('sh', ['-c', 'for n in ipc mnt net pid uts; do readlink /proc/self/ns/$n; done'], {
-      encoding: 'utf8',
-    });
-    for (const name of own.stdout.trim().split('\n')) expect(told.namespaces).not.toContain(name);
+    expectHeld(kind, told);
   });
 
   // Not `runIf`, which also runs what a tag skips.
@@ -140,6 +148,32 @@ describeKinds((kind) => {
     if (kind !== 'docker') expect(told.x32).toBe('SIGSYS');
   });
 }, kinds);
+
+describe.skipIf(process.getuid?.() !== 0)('in a folder that only root may enter', () => {
+  let folder: string;
+  beforeAll(async () => {
+    const { path } = await makeImageFolder(dataDir, () => {});
+    folder = mkdtempSync(join(dataDir, '.closed-'));
+    mkdirSync(join(folder, 'sandbox'));
+    execFileSync('cp', ['-al', path, join(folder, 'sandbox')]);
+    symlinkSync(folder, `${folder}.link`);
+  }, 300_000);
+  afterAll(() => {
+    for (const made of [folder, `${folder}.link`]) rmSync(made, { recursive: true, force: true });
+  });
+
+  describeKinds(
+    (kind) =>
+      test('the image is used, and nothing leads out or stays mounted', { timeout: 120_000 }, async () => {
+        const sandbox = await openKind(kind, newOwner(), undefined, `${folder}.link`);
+        onTestFinished(() => sandbox.close());
+        expectHeld(kind, await tell(sandbox, ways));
+        expect(statSync(folder).mode & 0o777).toBe(0o700);
+        expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(folder);
+      }),
+    ['bubblewrap', 'namespaces'],
+  );
+});
 
 describe('in a worker that inherited a descriptor', { tags: 'namespaces' }, () => {
   test('a build does not have it', async () => {

@@ -29,8 +29,8 @@ export const roomy: BuildLimits = {
 export const newOwner = () => `test-${randomBytes(6).toString('hex')}`;
 const newDeployment = () => `dep_${randomBytes(8).toString('hex')}`;
 
-export async function openKind(kind: Kind, owner = newOwner(), warm?: WarmOptions): Promise<Sandbox> {
-  const options = { dataDir, owner, onProgress: () => {}, warm };
+export async function openKind(kind: Kind, owner = newOwner(), warm?: WarmOptions, folder = dataDir): Promise<Sandbox> {
+  const options = { dataDir: folder, owner, onProgress: () => {}, warm };
   if (kind === 'bubblewrap') return openBubblewrapSandbox(options);
   if (kind === 'namespaces') return openNamespacesSandbox(options);
   if (!engine) throw new Error('No container engine answers.');

@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
 import { openSandbox } from '#providers/sandbox/factory.ts';
 import { type Machine, readMachine } from '#providers/sandbox/machine.ts';
 import { describeRefusals, explainRefusal, NoSandbox } from '#providers/sandbox/refusals.ts';
@@ -134,6 +139,20 @@ test('a reason or remedy that several share is named once', () => {
 
 test('this machine’s facts can be read', () => {
   expect(readMachine(dataDir)).toMatchObject({ platform: process.platform, isRoot: process.getuid?.() === 0 });
+});
+
+test('a closed folder is in the way only where root may not mount', ({ skip }) => {
+  skip(process.getuid?.() !== 0, 'run the tests as root');
+  const folder = mkdtempSync(join(tmpdir(), 'frontage-closed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'sandbox'));
+  const machine = fileURLToPath(import.meta.resolve('#providers/sandbox/machine.ts'));
+  const read = `const { readMachine } = await import(${JSON.stringify(machine)});
+    process.stdout.write(String(readMachine(${JSON.stringify(folder)}).unreadable));`;
+  const tell = (...without: string[]) =>
+    execFileSync('setpriv', [...without, process.execPath, '--input-type=module', '-e', read], { encoding: 'utf8' });
+  expect(tell('--no-new-privs')).toBe('undefined');
+  expect(tell('--bounding-set=-sys_admin')).toBe(folder);
 });
 
 test('a named kind that does not work is an error with its refusal', async () => {

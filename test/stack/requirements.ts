@@ -21,7 +21,7 @@ const findDockerd = () => (process.getuid?.() === 0 ? find('dockerd') : undefine
 /** How to get each (`.ci/run` installs most of them on Debian), and what finds its path. */
 const requirements = {
   bash: ['apt install bash', () => find('bash')],
-  bubblewrap: ['apt install bubblewrap, let user 10001 read here', findBubblewrap],
+  bubblewrap: ['apt install bubblewrap', findBubblewrap],
   certutil: ['apt install libnss3-tools', () => find('certutil')],
   chromium: ['apt install chromium-headless-shell, or chromium', () => findChromium()],
   'compose-spec': [
@@ -36,10 +36,7 @@ const requirements = {
   haproxy: ['apt install haproxy', () => find('haproxy')],
   machines: ['apt install npm iproute2 util-linux, run the tests as root', findMachines],
   'mcp-inspector': ['npm install @modelcontextprotocol/inspector, FRONTAGE_INSPECTOR=<its program>', () => inspector],
-  namespaces: [
-    'permit unprivileged user namespaces, let user 10001 read here; without any sandbox, stacks build unprotected',
-    findNamespaces,
-  ],
+  namespaces: ['permit unprivileged user namespaces; without any sandbox, stacks build unprotected', findNamespaces],
   node: ['apt install nodejs, beside the Node that runs the tests', findNode],
   'mcp-python': ['pip install mcp==2.3.0, FRONTAGE_TEST_PYTHON=<its Python>', () => findModule('mcp.client.auth')],
   npm: ['apt install npm', () => find('npm')],
@@ -116,13 +113,13 @@ function findFilterLoader(): string | undefined {
 function findBubblewrap(): string | undefined {
   const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
   const bwrap = ['bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
-  return succeeds('env', ...user, ...bwrap, 'test', '-r', import.meta.filename) ? find('bwrap') : undefined;
+  return succeeds('env', ...user, ...bwrap, 'true') ? find('bwrap') : undefined;
 }
 
 function findNamespaces(): string | undefined {
   const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=10001', '--regid=10001', '--clear-groups'] : [];
   const unshare = ['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork'];
-  const probe = ['sh', '-c', 'test -r "$0" && mount -t tmpfs tmpfs /tmp', import.meta.filename];
+  const probe = ['mount', '-t', 'tmpfs', 'tmpfs', '/tmp'];
   return succeeds('env', ...user, ...unshare, ...probe) ? find('unshare') : undefined;
 }
 
