@@ -1,6 +1,18 @@
-/** A sandbox's child process: its exit status, and its end. */
+/** A sandbox's child process: a coarse limit of memory, its exit status, and its end. */
 import type { ChildProcess } from 'node:child_process';
 import type { ControlGroup } from './cgroups.ts';
+
+/** Memory that Node and its threads reserve and do not use; a build of a template has 1.7 GiB. */
+const reservedBytes = 3 * 1024 ** 3;
+
+/** For `limitData`. */
+export const dataKilobytes = (memoryBytes: number) => String(Math.ceil((memoryBytes + reservedBytes) / 1024));
+
+/**
+ * A command for a shell: RLIMIT_DATA of getrlimit(2) refuses a process more than it may reserve. `word` expands to kilobytes, or to
+ * nothing for no limit. A lower limit of the system stays.
+ */
+export const limitData = (word: string) => `[ -z ${word} ] || ulimit -d ${word} 2> /dev/null || true`;
 
 /** The exit code, or 137 after SIGKILL, as in a shell (128 + 9); null if the child could not start. */
 export function exitOf(child: ChildProcess): Promise<number | null> {

@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { exitOf } from './child-process.ts';
 import { nodeBinary } from './image/system.ts';
 import { type Container, runBuild } from './run.ts';
-import type { BuildRequest, Sandbox } from './sandbox.ts';
+import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
 
 export type FolderSandbox = {
   kind: Sandbox['kind'];
   image: { id: string; path: string };
   owner: string;
-  /** The words before the command, for a build in this folder. */
-  enclose: (folder: string) => string[];
+  /** The words before the command, for a build in this folder. PATH has no folder of the system. */
+  enclose: (folder: string, limits: BuildLimits) => string[];
 };
 
 /**
@@ -26,7 +26,7 @@ export function folderSandbox({ kind, image, owner, enclose }: FolderSandbox): S
     runBuild(request, async () => {
       await mkdir(builds, { recursive: true, mode: 0o700 });
       const folder = await realpath(await mkdtemp(join(builds, `${prefix}${request.deploymentId}.`)));
-      return startProcess(image.path, folder, enclose(folder));
+      return startProcess(image.path, folder, enclose(folder, request.limits));
     });
 
   async function removeOrphanBuilds(isUnfinished: (deploymentId: string) => Promise<boolean>) {

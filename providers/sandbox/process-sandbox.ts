@@ -6,7 +6,7 @@ import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
-import { exitOf, killer } from './child-process.ts';
+import { dataKilobytes, exitOf, killer, limitData } from './child-process.ts';
 import { containerSandbox } from './container-sandbox.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import type { BuildLimits, Sandbox } from './sandbox.ts';
@@ -131,13 +131,9 @@ async function startContainer(
   return { stdin, stdout, stderr, exited, kill: killer(child, exited, group), claim: group.assign };
 }
 
-/** Memory that Node and its threads reserve and do not use; a build of a template has 1.7 GiB. */
-const reservedBytes = 3 * 1024 ** 3;
-
 /**
  * The shell joins the groups before any code of the build runs; then each command replaces the one before it. `memoryBytes`
- * is the limit where there are no groups: RLIMIT_DATA of getrlimit(2), which refuses a process more than it may reserve.
- * A lower limit of the system stays.
+ * is the limit where there are no groups.
  */
 function enter(
   enclosed: string[],
@@ -145,8 +141,8 @@ function enter(
   { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
 ): string[] {
   const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
-  const limit = 'ulimit -n 8192 2> /dev/null || true; [ -z "$3" ] || ulimit -d "$3" 2> /dev/null || true';
-  const kilobytes = memoryBytes === undefined ? '' : String(Math.ceil((memoryBytes + reservedBytes) / 1024));
+  const limit = `ulimit -n 8192 2> /dev/null || true; ${limitData('"$3"')}`;
+  const kilobytes = memoryBytes === undefined ? '' : dataKilobytes(memoryBytes);
   return [
     ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
     ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
