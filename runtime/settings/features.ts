@@ -10,7 +10,7 @@ export const features = {
   FRONTAGE_SCREENSHOTS: onOff
     .default('off')
     .describe(
-      '`on`: screenshots and checks of pages. They need a worker of the queue `screenshots` with Chromium and bubblewrap. `npm start` sets `on` where it finds both. `off`: their calls return `screenshots_disabled`.',
+      '`on`: screenshots and checks of pages. They need a worker of the queue `screenshots` with Chromium and bubblewrap. `npm start` sets `on` where both work. `off`: their calls return `screenshots_disabled`.',
     ),
   FRONTAGE_BOOKINGS: onOff.default('on').describe('`off`: booking calls return `bookings_unavailable`.'),
   FRONTAGE_PREVIEWS: onOff

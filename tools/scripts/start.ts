@@ -42,13 +42,18 @@ async function start(): Promise<void> {
 
 /** Without a sandbox and without the permission to do without one there are no builds; everything else works. */
 async function prepare(): Promise<NodeJS.ProcessEnv> {
-  const { chooseSandbox } = await import('#tools/local/build-sandbox.ts');
-  sandbox = await progress.step('The sandbox check', (note) => chooseSandbox(dataDir, process.env, note));
-  const { chooseBrowser } = await import('#tools/local/browser.ts');
-  const browser = chooseBrowser(process.env);
+  const [{ chooseSandbox }, { chooseBrowser }] = await Promise.all([
+    import('#tools/local/build-sandbox.ts'),
+    import('#tools/local/browser.ts'),
+  ]);
+  const [chosen, browser] = await Promise.all([
+    progress.step('The sandbox check', (note) => chooseSandbox(dataDir, process.env, note)),
+    chooseBrowser(process.env),
+  ]);
+  sandbox = chosen;
   stopping.signal.throwIfAborted(); // Ctrl+C also ended the programs that were to make the sandbox.
-  for (const line of [...sandbox.lines, ...browser.lines]) progress.line(line);
-  return { ...sandbox.settings, ...browser.settings };
+  for (const line of [...chosen.lines, ...browser.lines]) progress.line(line);
+  return { ...chosen.settings, ...browser.settings };
 }
 
 /** The user's settings for our processes; the stack itself sets the folder, and a port where none is named. */
