@@ -62,8 +62,8 @@ async function start({ under = [] as string[], meanwhile = (_said: string) => {}
 }
 
 /**
- * Hides the sandboxes from the next start: no engine, an image that the build user cannot read, or, as an ordinary user,
- * no user namespaces.
+ * Hides the sandboxes from the next start: no engine, an image that the build user cannot read and that root may not mount
+ * elsewhere, or, as an ordinary user, no user namespaces.
  */
 function hideSandboxes() {
   const isRoot = process.getuid?.() === 0;
@@ -71,7 +71,9 @@ function hideSandboxes() {
   if (isRoot) chmodSync(image, 0o700);
   onTestFinished(() => chmodSync(image, 0o755));
   const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"';
-  const under = isRoot ? [] : ['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c', forbid, 'sh'];
+  const under = isRoot
+    ? ['setpriv', '--bounding-set=-sys_admin']
+    : ['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c', forbid, 'sh'];
   return { under, DOCKER_HOST: 'unix:///nowhere' };
 }
 
