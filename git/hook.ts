@@ -1,5 +1,5 @@
 /** Our end of the `pre-receive` hook's pipe: receives the push, returns the decision. */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -30,7 +30,8 @@ const requestBytesMax = 1_048_576;
  */
 export function assertHookRuns(): void {
   accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
-  const old = olderGit(execFileSync('git', ['--version'], { encoding: 'utf8', env: gitEnvironment() }));
+  const { stdout } = spawnSync('git', ['--version'], { encoding: 'utf8', env: gitEnvironment() });
+  const old = olderGit(stdout ?? '');
   if (old !== undefined) throw new Error(`git ${old} is too old: install git ${oldestGit} or newer`);
 }
 

@@ -10,7 +10,7 @@ export const dataKilobytes = (memoryBytes: number) => String(Math.ceil((memoryBy
 
 /**
  * A command for a shell: RLIMIT_DATA of getrlimit(2) refuses a process more than it may reserve. `word` expands to kilobytes, or to
- * nothing for no limit. A lower limit of the system stays.
+ * nothing for no limit. A lower hard limit of the system stays.
  */
 export const limitData = (word: string) => `[ -z ${word} ] || ulimit -d ${word} 2> /dev/null || true`;
 

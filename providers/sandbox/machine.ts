@@ -1,8 +1,7 @@
 /** What decides which sandboxes work on this machine. */
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { findClosed, openWay, toolsEnv } from './process-sandbox.ts';
+import { findClosed, openWay, succeeds, toolsEnv } from './process-sandbox.ts';
 import { namespacePrograms } from './refusals.ts';
 
 export type Machine = {
@@ -59,7 +58,5 @@ function isInstalled(program: string): boolean {
 }
 
 function findBarrier(folder: string): string | undefined {
-  const [program = '', ...args] = [...openWay(folder), 'true'];
-  const { status } = spawnSync(program, args, { env: toolsEnv, cwd: '/' });
-  return status === 0 ? undefined : findClosed(folder);
+  return succeeds([...openWay(folder), 'true']) ? undefined : findClosed(folder);
 }

@@ -1,5 +1,5 @@
 /** What bubblewrap and namespaces have in common: builds as child processes, limited by control groups where we may set them. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
 import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
@@ -29,8 +29,8 @@ export type ProcessSandboxOptions = {
   warm?: WarmOptions | undefined;
 };
 
-/** Where a build runs: the image's folder, and the file of its system call filter if it has one. */
-export type Place = { root: string; filter: string | undefined };
+/** Where a build runs: the image's folder, the words before the command that open the way to it, and the file of its system call filter if it has one. */
+export type Place = { root: string; way: string[]; filter: string | undefined };
 export type EnclosureLimits = Pick<BuildLimits, 'memoryBytes' | 'pidsMax'>;
 /**
  * The command line that runs the words after it in the image, without network and privileges. It starts as the user of builds and is
@@ -82,12 +82,8 @@ export async function openProcessSandbox(
 async function findWorking(root: string, filter: string | undefined, enclosures: readonly Enclosure[]) {
   let fault: unknown;
   // Without its filter a build is still enclosed; a sandbox that cannot enclose is none.
-  for (const place of filter
-    ? [
-        { root, filter },
-        { root, filter: undefined },
-      ]
-    : [{ root, filter }]) {
+  const without: Place = { root, way: openWay(root), filter: undefined };
+  for (const place of filter ? [{ ...without, filter }, without] : [without]) {
     for (const enclose of place.filter ? enclosures : enclosures.slice(0, 1)) {
       try {
         await attempt(enclose(place, trialLimits), place);
@@ -137,7 +133,7 @@ async function startContainer(
  */
 function enter(
   enclosed: string[],
-  { root, filter }: Place,
+  { way, filter }: Place,
   { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
 ): string[] {
   const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
@@ -147,7 +143,7 @@ function enter(
     ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
     ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
     ...['prlimit', '--core=0'],
-    ...openWay(root),
+    ...way,
     ...dropUser(),
     ...enclosed,
   ];
@@ -160,11 +156,18 @@ function enter(
  * `.`, which leads below the cover; a canonical path would not.
  */
 export function openWay(root: string): string[] {
-  const closed = process.getuid?.() === 0 ? findClosed(root) : undefined;
+  const user = dropUser();
+  if (user.length === 0 || succeeds([...user, 'test', '-x', root])) return [];
+  const closed = findClosed(root);
   if (!closed) return [];
   const cover = 'umask 022; cd "$1"; mount -t tmpfs -o mode=0711 tmpfs "$2"; mkdir -p "$1"';
-  const mounts = `set -e; (${cover}; mount --no-canonicalize --bind -o ro . "$1"); shift 2; exec "$@"`;
+  const mounts = `set -e; (${cover}; mount --no-canonicalize --bind . "$1"); shift 2; exec "$@"`;
   return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounts, 'open', root, closed];
+}
+
+/** Whether the command, from the system's folders, ends with 0. */
+export function succeeds([program = '', ...args]: string[]): boolean {
+  return spawnSync(program, args, { env: toolsEnv, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /** The first folder on the way that other users may not enter. */

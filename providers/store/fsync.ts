@@ -30,7 +30,8 @@ export function createFsyncQueue(dir: string, filesOf: (path: string) => Promise
       else if (!(await syncFileSystem(dir))) await syncEach((await limit.map(paths, filesOf)).flat());
     } catch (error) {
       // A missing file would fail every flush from now on: its loss is reported once.
-      for (const path of (await limit.map(paths, filesOf)).flat()) pending.add(path);
+      const left = await limit.map(paths, (path) => filesOf(path).catch(() => [path]));
+      for (const path of left.flat()) pending.add(path);
       throw error;
     }
   }
@@ -70,7 +71,7 @@ function syncFileSystem(dir: string): Promise<boolean> {
   if (process.platform !== 'linux') return Promise.resolve(false);
   return new Promise((resolve, reject) => {
     spawn('sync', ['-f', dir], { stdio: 'ignore' })
-      .once('error', (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? resolve(false) : reject(error)))
+      .once('error', () => resolve(false))
       .once('close', (code) => (code === 0 ? resolve(true) : reject(new Error(`sync exited with ${code}`))));
   });
 }

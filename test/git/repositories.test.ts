@@ -1,12 +1,15 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOf } from '#providers/repositories/objects.ts';
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
 import { newId } from '#runtime/ids.ts';
 import { git } from './git.ts';
 
+const run = promisify(execFile);
 const author = { name: 'Ada <x>\n', email: 'ada@example.com' };
 const at = new Date('2026-11-21T12:00:00Z');
 const files = (entries: Record<string, string | Buffer>) =>
@@ -131,4 +134,15 @@ test('of many commits on one tip one succeeds', async () => {
   );
   const won = all.filter((sha) => sha !== null);
   expect(won).toEqual([await repositories.head(siteId, 'source')]);
+});
+
+test('no package and no program on PATH takes the place of a recent git', async () => {
+  const bin = join(dir, 'node_modules/.bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, 'git'), '#!/bin/sh\necho git version 99.0\n', { mode: 0o755 });
+  const module = JSON.stringify(join(import.meta.dirname, '../../providers/repositories/git.ts'));
+  const code = `console.log((await import(${module})).gitEnvironment().PATH)`;
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { env });
+  expect(stdout).toBe('/usr/local/bin:/usr/bin:/bin\n');
 });

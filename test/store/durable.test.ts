@@ -1,10 +1,10 @@
 /** Data synced before it is acknowledged, by name, whichever process wrote it. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { blobPath, createDiskStore } from '#providers/store/disk.ts';
-import { fileSyncsMax } from '#providers/store/fsync.ts';
+import { createFsyncQueue, fileSyncsMax } from '#providers/store/fsync.ts';
 
 const synced = vi.hoisted(() => [] as string[]);
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -50,6 +50,20 @@ test('a flush of many files syncs each where the system’s program is missing',
   await createDiskStore(dir).flush(hashes);
   const paths = hashes.map((sha256) => blobPath(dir, sha256));
   expect(synced).toEqual(expect.arrayContaining(paths.flatMap((path) => [path, `${path}.br`, dirname(path)])));
+});
+
+test('files that could not be looked at after a failed flush stay for the next', async () => {
+  const fault = Object.assign(new Error('input/output error'), { code: 'EIO' });
+  let isBroken = true;
+  const path = join(dir, 'file');
+  await writeFile(path, 'words');
+  const queue = createFsyncQueue(dir, async (one) => (isBroken ? Promise.reject(fault) : [one]));
+  queue.add([path, join(dir, 'missing')]);
+  await expect(queue.flush()).rejects.toMatchObject({ code: 'ENOENT' });
+  isBroken = false;
+  synced.length = 0;
+  await expect(queue.flush()).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect.poll(() => synced).toContain(path);
 });
 
 test('a flush ignores a missing name', async () => {

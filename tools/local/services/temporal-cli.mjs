@@ -5,7 +5,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -55,9 +55,11 @@ export async function findTemporal(log, options = {}) {
   if (found) return found;
   const { cache = cacheFolder(), from = testAddresses() ?? addresses } = options;
   const elsewhere = 'Set XDG_CACHE_HOME to a folder that you may write to and run programs from.';
-  await mkdir(cache, { recursive: true }).catch((/** @type {Error} */ { message }) => {
-    throw new Error(`The Temporal CLI needs a folder: ${message}. ${elsewhere}`);
-  });
+  await mkdir(cache, { recursive: true })
+    .then(() => access(cache, constants.W_OK))
+    .catch((/** @type {Error} */ { message }) => {
+      throw new Error(`The Temporal CLI needs a folder: ${message}. ${elsewhere}`);
+    });
   await removeAbandoned(cache);
   const folder = await mkdtemp(join(cache, 'temporal-'));
   try {
