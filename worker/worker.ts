@@ -53,7 +53,7 @@ Runtime.install({
 const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
 const isForPlatform = config.queues.includes('platform');
 // In parallel: they have no dependencies on each other. The server takes a second for the schedules.
-const scheduled = isForPlatform ? untilReachable(() => ensureSchedules(deps.temporal)) : undefined;
+const scheduled = isForPlatform ? untilReachable(ensureSchedulesInTime) : undefined;
 const [sandbox, connection, bundle] = await Promise.all([
   config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
   untilReachable(() => NativeConnection.connect({ address: config.temporal.address })),
@@ -154,6 +154,12 @@ async function offerSlots({ kind }: Sandbox): Promise<() => Promise<void>> {
 }
 
 /** Retries until the server responds: a worker may start before its dependencies. */
+/** A call to a server that has just started may never be answered; the next one is. */
+function ensureSchedulesInTime(): Promise<void> {
+  const deadline = deps.clock.now().getTime() + 10_000;
+  return deps.temporal.withDeadline(deadline, () => ensureSchedules(deps.temporal));
+}
+
 async function untilReachable<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
