@@ -52,7 +52,7 @@ test('a flush of many files syncs each where the system’s program is missing',
   expect(synced).toEqual(expect.arrayContaining(paths.flatMap((path) => [path, `${path}.br`, dirname(path)])));
 });
 
-test('files that could not be looked at after a failed flush stay for the next', async () => {
+test('files that cannot be read after a failed flush stay for the next', async () => {
   const fault = Object.assign(new Error('input/output error'), { code: 'EIO' });
   let isBroken = true;
   const path = join(dir, 'file');
