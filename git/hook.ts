@@ -1,11 +1,11 @@
 /** Our end of the `pre-receive` hook's pipe: receives the push, returns the decision. */
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type BuildSettings, looksLikeKey, settingsFile } from '#providers/build-settings.ts';
 import { printable } from '#providers/paths.ts';
-import { gitEnvironment, hooksDir } from '#providers/repositories/git.ts';
+import { findGit } from '#providers/repositories/find-git.ts';
+import { hooksDir } from '#providers/repositories/git.ts';
 import { call, renderCalls } from '#rules/calls/calls.ts';
 import { olderGit, oldestGit } from '#runtime/git-version.mjs';
 import type { Address } from './access.ts';
@@ -30,8 +30,7 @@ const requestBytesMax = 1_048_576;
  */
 export function assertHookRuns(): void {
   accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
-  const { stdout } = spawnSync('git', ['--version'], { encoding: 'utf8', env: gitEnvironment() });
-  const old = olderGit(stdout ?? '');
+  const old = olderGit(findGit().version);
   if (old !== undefined) throw new Error(`git ${old} is too old: install git ${oldestGit} or newer`);
 }
 

@@ -1,10 +1,8 @@
 /** Runs the machine's `git` on one bare repository, in an environment built from scratch. */
-import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
-import { programFolders } from '#runtime/config.ts';
-import { olderGit } from '#runtime/git-version.mjs';
+import { findGit } from './find-git.ts';
 
 /**
  * A repository for git: its folder, and the folder with the objects of a push that is not accepted yet. `limits` are
@@ -99,30 +97,11 @@ export const historicFaults = [
   'badFilemode',
 ];
 
-const systemPath = '/usr/local/bin:/usr/bin:/bin';
-let path: string | undefined;
-
-/**
- * The system's git, unless it is missing or too old and another one on PATH is not. npm puts the programs of packages first
- * on PATH: they choose no git.
- */
-function choosePath(): string {
-  if (isRecent(systemPath)) return systemPath;
-  const own = programFolders.filter((folder) => !folder.endsWith('/node_modules/.bin'));
-  return own.map((folder) => `${folder}:${systemPath}`).find(isRecent) ?? systemPath;
-}
-
-function isRecent(PATH: string): boolean {
-  const { status, stdout } = spawnSync('git', ['--version'], { encoding: 'utf8', env: { PATH, HOME: '/nonexistent' } });
-  return status === 0 && olderGit(stdout) === undefined;
-}
-
 /** The whole environment of a git process. `extra` are further settings, as for `git -c`. */
 export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   const all = Object.entries({ ...settings, ...extra });
-  path ??= choosePath();
   const environment: Record<string, string> = {
-    PATH: path,
+    PATH: findGit().path,
     HOME: '/nonexistent',
     LC_ALL: 'C.UTF-8',
     GIT_CONFIG_NOSYSTEM: '1',

@@ -35,17 +35,13 @@ function checkMachine() {
   if (Number(node.split('.')[0]) < 20) {
     fail(`Node ${node} is too old. Install Node 20 or newer from your system's packages or nodejs.org.`);
   }
-  if (!works('git')) fail(`git is missing. Install git ${oldestGit} or newer (on Debian: apt install git).`);
-  const old = olderGit(spawnSync('git', ['--version'], { encoding: 'utf8' }).stdout);
+  const git = spawnSync('git', ['--version'], { encoding: 'utf8' });
+  if (git.status !== 0) fail(`git is missing. Install git ${oldestGit} or newer (on Debian: apt install git).`);
+  const old = olderGit(git.stdout);
   if (old !== undefined) fail(`git ${old} is too old. Install git ${oldestGit} or newer, and put it first on PATH.`);
   if (!findNode(root) && !canInstallNode(root)) {
     fail(`Node ${node} cannot run this, and npm has no other for this machine. Install Node 24 from nodejs.org.`);
   }
-}
-
-/** @param {string} command */
-function works(command) {
-  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
 /** Temporal's development server first: without it nothing works, so nothing else is installed. */
@@ -96,7 +92,8 @@ function onNpmEnd(act) {
 async function installMissing(options) {
   if (isInstalled(root, { development }) && findNode(root)) return;
   const start = performance.now();
-  if (!works('npm')) fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
+  if (spawnSync('npm', ['--version'], { stdio: 'ignore' }).status !== 0)
+    fail('npm is missing. Install it (it comes with Node; on Debian: apt install npm).');
   if (!isInstalled(root, { development })) await installPackages(root, { development }, options);
   if (!findNode(root)) await installNode(root, options);
   if (!findNode(root)) {
