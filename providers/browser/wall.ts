@@ -7,6 +7,7 @@ import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
+import { joinGroups, limitFiles } from '#providers/sandbox/child-process.ts';
 import { ownFilter } from '#providers/sandbox/seccomp.ts';
 
 /** The user of Chromium where this process is root. Builds have another. */
@@ -95,11 +96,9 @@ export function wallCommand(
   program: string,
   { groups = [], hasFilter = true }: WallOptions = {},
 ): string[] {
-  // A lower limit of the system stays.
-  const limit = 'ulimit -n 4096 2> /dev/null || true';
-  const join = `for f in $1; do echo $$ > "$f" || exit 70; done; shift; ${limit}; exec "$@"`;
+  const script = [joinGroups, 'shift', limitFiles(4096), 'exec "$@"'];
   return [
-    ...['/bin/sh', '-c', join, 'enter', groups.join(' ')],
+    ...['/bin/sh', '-c', script.join('; '), 'enter', groups.join(' ')],
     ...['nice', '-n', '5', 'prlimit', '--core=0'],
     ...dropUser(),
     ...namespaces(kind, hasFilter, ownFolders(program)),

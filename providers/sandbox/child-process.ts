@@ -1,6 +1,12 @@
-/** A sandbox's child process: a coarse limit of memory, its exit status, and its end. */
+/** A sandbox's child process: commands of the shell that starts it, its exit status, and its end. */
 import type { ChildProcess } from 'node:child_process';
 import type { ControlGroup } from './cgroups.ts';
+
+/** The shell, and what replaces it, joins the control groups whose files are in `$1`. */
+export const joinGroups = 'for f in $1; do echo $$ > "$f" || exit 70; done';
+
+/** Limits the open files. A lower hard limit of the system stays. */
+export const limitFiles = (most: number) => `ulimit -n ${most} 2> /dev/null || true`;
 
 /** Memory that Node and its threads reserve and do not use; a build of a template has 1.7 GiB. */
 const reservedBytes = 3 * 1024 ** 3;

@@ -6,7 +6,7 @@ import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
-import { dataKilobytes, exitOf, killer, limitData } from './child-process.ts';
+import { dataKilobytes, exitOf, joinGroups, killer, limitData, limitFiles } from './child-process.ts';
 import { containerSandbox } from './container-sandbox.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import type { BuildLimits, Sandbox } from './sandbox.ts';
@@ -29,7 +29,7 @@ export type ProcessSandboxOptions = {
   warm?: WarmOptions | undefined;
 };
 
-/** Where a build runs: the image's folder, the words before the command that open the way to it, and the file of its system call filter if it has one. */
+/** Where a build runs: the image's folder, the command that makes it reachable, and the file of its system call filter if it has one. */
 export type Place = { root: string; way: string[]; filter: string | undefined };
 export type EnclosureLimits = Pick<BuildLimits, 'memoryBytes' | 'pidsMax'>;
 /**
@@ -136,11 +136,10 @@ function enter(
   { way, filter }: Place,
   { groups, memoryBytes }: { groups: string[]; memoryBytes?: number | undefined },
 ): string[] {
-  const join = 'for f in $1; do echo $$ > "$f" || exit 70; done; exec 3< "$2"';
-  const limit = `ulimit -n 8192 2> /dev/null || true; ${limitData('"$3"')}`;
+  const script = [joinGroups, 'exec 3< "$2"', limitFiles(8192), limitData('"$3"'), 'shift 3', 'exec "$@"'];
   const kilobytes = memoryBytes === undefined ? '' : dataKilobytes(memoryBytes);
   return [
-    ...['/bin/sh', '-c', `${join}; ${limit}; shift 3; exec "$@"`],
+    ...['/bin/sh', '-c', script.join('; ')],
     ...['enter', groups.join(' '), filter ?? '/dev/null', kilobytes],
     ...['prlimit', '--core=0'],
     ...way,
