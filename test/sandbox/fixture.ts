@@ -61,6 +61,14 @@ export const siteThatWrites = (code: string): Site =>
         'astro:build:done': ({ dir }) => write(dir.pathname) } }] };`,
   });
 
+/** A site that writes the limits of its build's process to `limits.txt`. */
+export const siteThatTellsLimits = siteThatWrites(
+  "fs.writeFileSync(dist + 'limits.txt', fs.readFileSync('/proc/self/limits'));",
+);
+const coarseLimit = roomy.memoryBytes + 3 * 1024 ** 3;
+/** Its line where only RLIMIT_DATA limits the memory of a `roomy` build. */
+export const coarseLimitLine = new RegExp(`^Max data size +${coarseLimit} +${coarseLimit} `, 'm');
+
 export function request(files: Site | Map<string, Buffer>, asked: Asked = {}): BuildRequest {
   return {
     deploymentId: newDeployment(),
