@@ -53,12 +53,12 @@ const requirements = {
     'apt install pdns-server pdns-backend-sqlite3',
     async () => pathIn((await import('#tools/local/services/powerdns.ts')).findPowerDns()),
   ],
-  'system-call-filter': ['apt install perl, or util-linux 2.41 or later', findFilterLoader],
   projects: ['npm run campaigns -- --projects <folder with the checkouts of docs/projects.md>', () => projects],
   schemathesis: ['pip install schemathesis==4.32.5, FRONTAGE_TEST_PYTHON=<its Python>', () => find('schemathesis')],
   script: ['apt install bsdutils', () => find('script')],
   sslscan: ['apt install sslscan', () => find('sslscan')],
   'stripe-mock': ['go install github.com/stripe/stripe-mock@v0.203.0', () => findMock(process.env)],
+  'system-call-filter': ['apt install perl, or util-linux 2.41 or later', findFilterLoader],
   // Whether it can be downloaded is known only when it is started: test/stack/time-skipping.ts.
   'temporal-test-server': ['access to temporal.download, or apt install default-jre-headless maven', () => 'unknown'],
   versitygw: ['go install github.com/versity/versitygw/cmd/versitygw@v1.8.0', () => find('versitygw')],

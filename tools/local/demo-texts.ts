@@ -1,4 +1,4 @@
-/** The texts of the demo: what stands in place of its template's placeholders, per file and in their order. */
+/** The texts of the demo. Each replaces a placeholder of the template, by file and in order. */
 const owner = 'Rosa Whitlock';
 const street = '4 Harbour Row';
 const town = 'Saltmere SX1 4QA';
@@ -49,7 +49,7 @@ const texts: Record<string, readonly string[]> = {
   ],
   'src/pages/about.astro': [
     'Four joiners in a former sail loft, since 2009.',
-    'Whoever measures your room also builds and fits what goes into it. You get a drawing and one price before we start.',
+    'The same joiner measures your room, builds the furniture and fits it. You get a drawing and a fixed price before we start.',
     `${owner}: kitchens and drawings. She opened the workshop.`,
     'Tomasz Bielak: stairs, and everything that has to bear weight.',
     plan,
